@@ -1,0 +1,223 @@
+package oncehttp
+
+import "time"
+
+// A Contract says what a receiving API promises about idempotency keys. It is
+// data: a provider's facts as a literal, with where they come from. The zero
+// value of every field but Match is safe: it promises nothing.
+//
+// A request that a contract matches is an intent, whatever its method.
+type Contract struct {
+	// Name identifies the contract in records, events and errors. Empty: made
+	// of the first host and the path.
+	Name string
+	// Match selects the requests it speaks of.
+	Match Match
+	// Carrier is where the key travels. The zero value carries none: the API
+	// takes no key, and an ambiguous answer is never followed by a resend.
+	Carrier Carrier
+	// Key says which keys the API accepts.
+	Key KeyRule
+	// Window is how long the API remembers a key.
+	Window Window
+	// Origin is a mark that only the API's own answers carry. Where it is set,
+	// an answer without it comes from something in between, and its 2xx or 4xx
+	// proves nothing. Zero: no such mark is known.
+	Origin Marker
+	// Replay marks an answer that was stored at an earlier attempt.
+	Replay Marker
+	// Ignored marks an answer whose request was handled without its key.
+	Ignored Marker
+	// Answers are rules on answers, tried in order; the first that matches
+	// decides before the general table does.
+	Answers []Answer
+	// Stored says which answers the API keeps under a key.
+	Stored Stored
+	// Repeats: something between us and the API repeats requests by itself (a
+	// mesh's retries, hedging), so that only a refusal which settles counts as
+	// no effect.
+	Repeats bool
+	// Proof is how well the facts are known. Facts weaker than the vendor's own
+	// text or code never cause an automatic resend.
+	Proof Proof
+	// AsOf is the day the facts were read, as 2006-01-02; Sources where.
+	AsOf    string
+	Sources []string
+}
+
+// Match selects requests. Of two contracts that match a request the one with
+// the longer host, then the longer path, then more conditions applies; two
+// that cannot be told apart are an error when the client is opened.
+type Match struct {
+	// Hosts that the request's URL and its Host header must both name, with a
+	// port or without (then any port); "*" is any host. Case does not matter.
+	Hosts []string
+	// Path is a prefix of the escaped URL path, by whole segments: "/v1" matches
+	// /v1 and /v1/charges, not /v10. Empty: any.
+	Path string
+	// Methods it applies to. Default POST and PATCH.
+	Methods []string
+	// Header, when set, names a header that the request must carry; with
+	// HeaderValue, with this value.
+	Header, HeaderValue string
+	// Safe marks requests that change nothing though their method may (a search
+	// by POST): they pass through like a GET.
+	Safe bool
+	// Idempotent overrides the method's own promise (RFC 9110 section 9.2.2):
+	// IdempotentNo for a PUT that moves money, IdempotentYes for a POST that
+	// may be repeated as it is.
+	Idempotent Idempotence
+}
+
+// Idempotence overrides what a request's method says of repeating it.
+type Idempotence uint8
+
+const (
+	IdempotentByMethod Idempotence = iota
+	IdempotentYes
+	IdempotentNo
+)
+
+// A Carrier is where the key travels in the request.
+type Carrier struct {
+	// Kind of the carrier. Zero: none.
+	Kind CarrierKind
+	// Name of the header.
+	Name string
+	// Quoted: the value is a structured-field string, in double quotes (RFC
+	// 9651 section 3.3.3), as the IETF draft of the header asks; most deployed
+	// APIs want it raw.
+	Quoted bool
+}
+
+// CarrierKind is the kind of place that a key travels in.
+type CarrierKind uint8
+
+const (
+	CarrierNone CarrierKind = iota
+	CarrierHeader
+)
+
+// A KeyRule is what the API accepts as a key. Lengths are in bytes, of the key
+// itself without quotes.
+type KeyRule struct {
+	// Min and Max length. Zero: 1 and 255.
+	Min, Max int
+	// Alphabet lists the bytes allowed. Empty: printable ASCII without the
+	// comma, the double quote and the backslash, which lists and quoting break.
+	Alphabet string
+	// Form the key is minted in. Default FormUUID.
+	Form KeyForm
+}
+
+// KeyForm is the spelling of a minted key.
+type KeyForm uint8
+
+const (
+	// FormUUID is 36 bytes, lower case with hyphens (RFC 9562).
+	FormUUID KeyForm = iota
+	// FormHex is the same 128 bits as 32 hexadecimal digits.
+	FormHex
+)
+
+// A Window is how long a key is remembered, counted from before the first byte
+// of the first attempt that may have had an effect.
+type Window struct {
+	// Length of the window. Zero with WindowUnknown or WindowForever.
+	Length time.Duration
+	Kind   WindowKind
+}
+
+// WindowKind says what the length of a [Window] is.
+type WindowKind uint8
+
+const (
+	// WindowFloor: at least this long.
+	WindowFloor WindowKind = iota
+	// WindowUnknown: the API does not say. Keys are trusted for five minutes.
+	WindowUnknown
+	// WindowForever: keys are never forgotten.
+	WindowForever
+)
+
+// A Marker is a mark on an answer: any of the headers has one of the values,
+// or, with no values, is present; or the JSON body has a value at Pointer.
+// Values are compared without regard to case. The zero Marker marks nothing.
+type Marker struct {
+	Headers []string
+	Values  []string
+	// Pointer is a JSON pointer (RFC 6901) into the answer's body.
+	Pointer string
+}
+
+// An Answer is a rule: if status, header and body code all match, Verdict
+// tells what the answer means.
+type Answer struct {
+	// Status codes; empty: any.
+	Status []int
+	// Header that must be present, with HeaderValue if that is set.
+	Header, HeaderValue string
+	// At are JSON pointers to codes in the body; with Codes set, one of the
+	// values there must match one of them. Empty: the usual places of a code
+	// (/code, /error/code, /error, /type ...).
+	At []string
+	// Codes match without regard to case; a leading or trailing * matches any
+	// text. Empty: no condition on the body.
+	Codes []string
+	// Verdict of the rule.
+	Verdict Verdict
+	// Reference is a JSON pointer to what the effect is called (VerdictDone).
+	Reference string
+}
+
+// A Verdict is what an API means by an answer.
+type Verdict uint8
+
+const (
+	// VerdictUnknown: nobody can tell. Pending, no resend.
+	VerdictUnknown Verdict = iota
+	// VerdictDone: the effect exists.
+	VerdictDone
+	// VerdictInProgress: an earlier attempt under this key still runs.
+	VerdictInProgress
+	// VerdictMismatch: the key is known with another payload.
+	VerdictMismatch
+	// VerdictKeySpent: the key's action ended without effect and cannot run
+	// again under it.
+	VerdictKeySpent
+	// VerdictKeyExpired: the API knows that it has forgotten the key.
+	VerdictKeyExpired
+	// VerdictKeyIgnored: the request was handled as if it had no key.
+	VerdictKeyIgnored
+	// VerdictThrottled: not now; nothing was done.
+	VerdictThrottled
+	// VerdictRefused: a definite no to this attempt.
+	VerdictRefused
+)
+
+// Stored says what an API keeps under a key.
+type Stored struct {
+	// Refusals: the key is looked up before the request is judged, and a 4xx is
+	// kept under it, so that a 4xx also speaks of all earlier attempts.
+	Refusals bool
+	// NoAnswer: a repeat of a success does not return the stored answer.
+	NoAnswer bool
+	// Settle is how long after an attempt was sent its effect may still come to
+	// show. A refusal that is seen again later than this after the last other
+	// attempt settles them all. Zero: not known, and no refusal does.
+	Settle time.Duration
+}
+
+// Proof is how well a contract's facts are known.
+type Proof uint8
+
+const (
+	// ProofDeclared: whoever wrote the contract vouches for it.
+	ProofDeclared Proof = iota
+	// ProofVendor: from the vendor's own text or code.
+	ProofVendor
+	// ProofSecondary: from somebody else's page. Never an automatic resend.
+	ProofSecondary
+	// ProofUnknown: a guess. Never an automatic resend.
+	ProofUnknown
+)

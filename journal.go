@@ -1,0 +1,102 @@
+package oncehttp
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// A Journal keeps intents durably. One client at a time owns the intents of a
+// file; a shared database may serve several. Every method may be called
+// concurrently. [github.com/oncehttp/oncehttp/journaltest.Run] checks each
+// sentence below.
+//
+// A write that returns nil is durable: it survives a crash of the process and
+// of the machine, the directory entry of a new file included. A write is never
+// abandoned half-way because its context ends; a context that has ended before
+// the write starts may refuse it. An error says what is known of the write:
+//
+//   - [ErrExists], [ErrConflict], [ErrNotFound]: nothing was written.
+//   - an error that is [ErrFateUnknown]: the write may or may not be durable.
+//     The journal refuses every later write until it is opened again.
+//   - any other error (it is [ErrJournal]): nothing was written, and the next
+//     write may succeed.
+//
+// Slices and entries returned belong to the caller; those passed in are not
+// kept after the call.
+type Journal interface {
+	// Create stores a new entry, with both bodies, at revision 1. If one of its
+	// names is taken it stores nothing and returns the entry that holds the
+	// name, without bodies, beside ErrExists. An ID that is taken, by whatever
+	// names, is ErrConflict.
+	Create(ctx context.Context, e Entry) (Entry, error)
+
+	// Update replaces the entry with e.ID if its revision is e.Revision, else it
+	// is ErrConflict; ErrNotFound if there is none. The revision grows by one.
+	// Names never change: e.Names is ignored. A nil body leaves the stored body
+	// as it is, an empty one removes it.
+	Update(ctx context.Context, e Entry) error
+
+	// Get returns the entry with this ID, Find the one with this name, without
+	// bodies; ErrNotFound if there is none. Each sees every write that returned
+	// before it was called.
+	Get(ctx context.Context, id uuid.UUID) (Entry, error)
+	Find(ctx context.Context, name string) (Entry, error)
+
+	// Body returns one body of an entry. An entry without it gives nil and no
+	// error; no entry is ErrNotFound.
+	Body(ctx context.Context, id uuid.UUID, which Body) ([]byte, error)
+
+	// Due yields the open entries whose Due is set and not after by, earliest
+	// first; Open all open entries, Settled those not open with an ID created
+	// before the given time, both oldest first. None holds a transaction, a
+	// lock or a page while it yields, so the loop may write. An entry that
+	// changes meanwhile may be yielded as it was or as it is, or be left out if
+	// it does not belong any more; each is yielded at most once. An error ends
+	// the loop.
+	Due(ctx context.Context, by time.Time) iter.Seq2[Entry, error]
+	Open(ctx context.Context) iter.Seq2[Entry, error]
+	Settled(ctx context.Context, before time.Time) iter.Seq2[Entry, error]
+
+	// Delete removes an entry that is not open, with its names and bodies, under
+	// the same condition on the revision as Update. An open entry is
+	// ErrConflict: what is unresolved is never removed.
+	Delete(ctx context.Context, id uuid.UUID, revision uint64) error
+
+	// Close waits for the write under way, then releases the journal. Later
+	// calls are ErrClosed. A second Close returns nil.
+	Close() error
+}
+
+// An Entry is a record as a journal sees it: opaque bytes, and what it is
+// found by.
+type Entry struct {
+	// ID is a UUIDv7: entries are kept in the order of their creation.
+	ID uuid.UUID
+	// Names are unique in the journal: the action, and a key that the caller
+	// chose. Anonymous intents have none. Get, Find and the iterators leave
+	// them nil.
+	Names []string
+	// Revision counts the writes of this entry, the first included.
+	Revision uint64
+	// Open entries are unresolved: never deleted, listed by Open.
+	Open bool
+	// Due is when the intent may next be taken up without a caller. Zero: not by
+	// itself. Kept to the microsecond, rounded up.
+	Due time.Time
+	// Record is the encoded intent.
+	Record []byte
+	// Request and Response are the bodies, stored apart from the record. They
+	// travel in Create and Update only.
+	Request, Response []byte
+}
+
+// Body names one of the two bodies of an [Entry].
+type Body uint8
+
+const (
+	RequestBody Body = iota + 1
+	ResponseBody
+)
