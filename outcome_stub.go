@@ -1,0 +1,3 @@
+package oncehttp
+
+type Outcome struct{}
