@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// maxDepth of arrays and objects in each other; what is deeper is bytes.
-	maxDepth = 1000
-	// maxExponentDigits of a number, leading zeros apart: 18 fit an int64.
+	// maxJSONDepth is how many arrays and objects may stand in each other.
+	maxJSONDepth = 1000
+	// maxExponentDigits of a number, less leading zeros: 18 fit an int64.
 	maxExponentDigits = 18
 	// endOfText ends strings and numbers in the canonical form: no UTF-8 text
 	// holds this byte.
@@ -29,13 +29,13 @@ const (
 // It reports false for what has no single meaning or is not JSON (RFC 8259, and
 // RFC 7493 for the first three): a key twice in an object, also where ignored;
 // a surrogate alone; invalid UTF-8; bytes before or after the value; more than
-// maxDepth levels; an exponent of more than maxExponentDigits.
+// maxJSONDepth levels; an exponent of more than maxExponentDigits.
 //
 // The encoding of a scalar is a tag and its text; that of an array or object a
 // tag and the SHA-256 of what is in it, so that memory stays near the size of
 // the text and nothing is copied once per level. Version 1 fingerprints are
 // made of it: it never changes.
-func canonicalJSON(text []byte, ignore *pointers) ([]byte, bool) {
+func canonicalJSON(text []byte, ignore *pointerSet) ([]byte, bool) {
 	if !utf8.Valid(text) {
 		return nil, false
 	}
@@ -82,9 +82,9 @@ func (c *canonical) take(b byte) bool {
 	return false
 }
 
-func (c *canonical) value(depth int, ignore *pointers) bool {
+func (c *canonical) value(depth int, ignore *pointerSet) bool {
 	c.space()
-	if c.pos == len(c.in) || depth > maxDepth {
+	if c.pos == len(c.in) {
 		return false
 	}
 	switch c.in[c.pos] {
@@ -114,7 +114,10 @@ func (c *canonical) word(w string) bool {
 	return true
 }
 
-func (c *canonical) array(depth int, ignore *pointers) bool {
+func (c *canonical) array(depth int, ignore *pointerSet) bool {
+	if depth == maxJSONDepth {
+		return false
+	}
 	start := len(c.out)
 	c.out = append(c.out, '[')
 	c.pos++
@@ -137,7 +140,10 @@ func (c *canonical) array(depth int, ignore *pointers) bool {
 	return true
 }
 
-func (c *canonical) object(depth int, ignore *pointers) bool {
+func (c *canonical) object(depth int, ignore *pointerSet) bool {
+	if depth == maxJSONDepth {
+		return false
+	}
 	start, first := len(c.out), len(c.members)
 	c.pos++
 	c.space()
@@ -155,7 +161,7 @@ func (c *canonical) object(depth int, ignore *pointers) bool {
 		if !c.take(':') {
 			return false
 		}
-		var below *pointers
+		var below *pointerSet
 		if ignore != nil {
 			below = ignore.name(string(c.out[m.key+1 : m.value-1]))
 		}

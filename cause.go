@@ -68,7 +68,7 @@ func facts(err error, depth int) string {
 		head := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 		switch {
 		case inner == nil:
-			return cmp.Or(head, typeName(err))
+			return cmp.Or(head, typeFact(err))
 		case head == "":
 			return facts(inner, depth+1)
 		}
@@ -80,7 +80,7 @@ func facts(err error, depth int) string {
 	case *url.Error:
 		return below(e.Err, knownWord(e.Op))
 	case *net.OpError:
-		return below(e.Err, knownWord(e.Op), knownWord(e.Net), address(e.Addr))
+		return below(e.Err, knownWord(e.Op), knownWord(e.Net), addressFact(e.Addr))
 	case *os.SyscallError:
 		return below(e.Err)
 	case *fs.PathError:
@@ -88,7 +88,7 @@ func facts(err error, depth int) string {
 	case syscall.Errno:
 		return fmt.Sprintf("%s (errno %d)", e.Error(), int(e))
 	case *net.DNSError:
-		return "lookup " + hostName(e.Name) + ": " + lookupKind(e)
+		return "lookup " + hostFact(e.Name) + ": " + lookupKind(e)
 	case *tls.CertificateVerificationError:
 		return below(e.Err, "TLS certificate refused")
 	case x509.UnknownAuthorityError:
@@ -107,15 +107,15 @@ func facts(err error, depth int) string {
 	case *http.MaxBytesError:
 		return fmt.Sprintf("body is over %d bytes", e.Limit)
 	case interface{ Unwrap() []error }:
-		return joined(e.Unwrap(), depth)
+		return joinedFacts(e.Unwrap(), depth)
 	case interface{ Unwrap() error }:
-		name := typeName(err)
+		name := typeFact(err)
 		if name == "*fmt.wrapError" { // a text, and nothing that we may show
 			name = ""
 		}
 		return below(e.Unwrap(), name)
 	}
-	return typeName(err)
+	return typeFact(err)
 }
 
 // constantError reports whether the text of err is a constant of its package.
@@ -147,7 +147,7 @@ func knownWord(s string) string {
 	return ""
 }
 
-func address(addr net.Addr) string {
+func addressFact(addr net.Addr) string {
 	switch addr.(type) {
 	case *net.TCPAddr, *net.UDPAddr:
 		return addr.String()
@@ -155,7 +155,7 @@ func address(addr net.Addr) string {
 	return ""
 }
 
-func hostName(s string) string {
+func hostFact(s string) string {
 	if s == "" || len(s) > 253 || strings.ContainsFunc(s, func(r rune) bool {
 		return r != '.' && r != '-' && r != '_' && !('a' <= r|0x20 && r|0x20 <= 'z') && !('0' <= r && r <= '9')
 	}) {
@@ -176,7 +176,7 @@ func lookupKind(e *net.DNSError) string {
 	return "failed"
 }
 
-func joined(list []error, depth int) string {
+func joinedFacts(list []error, depth int) string {
 	var texts []string
 	for _, err := range list[:min(len(list), maxCauseBreadth)] {
 		if err != nil {
@@ -190,9 +190,9 @@ func joined(list []error, depth int) string {
 	return strings.Join(texts, "; ")
 }
 
-// typeName names an error that nothing else is known of; one that is a number
+// typeFact names an error that nothing else is known of; one that is a number
 // with its number, which is all that it can hold.
-func typeName(err error) string {
+func typeFact(err error) string {
 	name := fmt.Sprintf("%T", err)
 	switch v := reflect.ValueOf(err); {
 	case name == "tls.alert" && v.Kind() == reflect.Uint8:

@@ -9,57 +9,57 @@ import (
 	"strings"
 )
 
-// content is a body in the form in which it is compared.
-type content struct {
+// bodyContent is a body in the form in which it is compared.
+type bodyContent struct {
 	mediaType string
 	form      string // "json", "multipart" or "bytes"
 	body      []byte // canonical for JSON, nil for multipart
-	parts     []part
+	parts     []bodyPart
 }
 
-// A part of a multipart body.
-type part struct {
+// A bodyPart is a part of a multipart body.
+type bodyPart struct {
 	header []string // name, value, name, value ..., sorted by name
 	body   []byte
 }
 
-func (c content) equal(d content) bool {
+func (c bodyContent) equal(d bodyContent) bool {
 	return c.form == d.form && bytes.Equal(c.body, d.body) &&
-		slices.EqualFunc(c.parts, d.parts, func(a, b part) bool {
+		slices.EqualFunc(c.parts, d.parts, func(a, b bodyPart) bool {
 			return slices.Equal(a.header, b.header) && bytes.Equal(a.body, b.body)
 		})
 }
 
 // readContent reads the body as its content type says; one that is something
 // else, or that can be read in two ways, is its bytes.
-func readContent(p payload, id identity) content {
+func readContent(p payload, id identity) bodyContent {
 	header := strings.Join(headerValues(p.Header, "Content-Type"), ", ")
 	name, params, err := mime.ParseMediaType(header)
 	if err != nil {
-		return content{mediaType: header, form: "bytes", body: p.Body}
+		return bodyContent{mediaType: header, form: "bytes", body: p.Body}
 	}
 	foldCharset(params)
 	switch {
-	case isJSON(name):
+	case jsonMediaType(name):
 		if params["charset"] == "utf-8" {
 			delete(params, "charset") // RFC 8259 section 8.1: it always is
 		}
 		if _, other := params["charset"]; other {
 			break
 		}
-		if text, ok := canonicalJSON(p.Body, newPointers(id.ignore)); ok {
-			return content{mediaType: formatMediaType(name, params), form: "json", body: text}
+		if text, ok := canonicalJSON(p.Body, newPointerSet(id.ignore)); ok {
+			return bodyContent{mediaType: formatMediaType(name, params), form: "json", body: text}
 		}
 	case strings.HasPrefix(name, "multipart/") && params["boundary"] != "":
 		if parts, ok := splitParts(p.Body, params["boundary"]); ok {
 			delete(params, "boundary")
-			return content{mediaType: formatMediaType(name, params), form: "multipart", parts: parts}
+			return bodyContent{mediaType: formatMediaType(name, params), form: "multipart", parts: parts}
 		}
 	}
-	return content{mediaType: formatMediaType(name, params), form: "bytes", body: p.Body}
+	return bodyContent{mediaType: formatMediaType(name, params), form: "bytes", body: p.Body}
 }
 
-func isJSON(mediaType string) bool {
+func jsonMediaType(mediaType string) bool {
 	return mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
 }
 
@@ -84,7 +84,7 @@ func formatMediaType(name string, params map[string]string) string {
 // without copying it. It is stricter than receivers are: text before the first
 // or after the last boundary, blanks after a boundary, folded or malformed
 // header lines are refused, since receivers differ in what they make of them.
-func splitParts(body []byte, boundary string) ([]part, bool) {
+func splitParts(body []byte, boundary string) ([]bodyPart, bool) {
 	delimiter := []byte("\r\n--" + boundary)
 	rest, ok := bytes.CutPrefix(body, delimiter)
 	if !ok {
@@ -92,7 +92,7 @@ func splitParts(body []byte, boundary string) ([]part, bool) {
 			return nil, false
 		}
 	}
-	var parts []part
+	var parts []bodyPart
 	for {
 		if end, last := bytes.CutPrefix(rest, []byte("--")); last {
 			return parts, len(end) == 0 || string(end) == "\r\n"
@@ -113,20 +113,20 @@ func splitParts(body []byte, boundary string) ([]part, bool) {
 }
 
 // readPart reads header lines, an empty line, and a body.
-func readPart(raw []byte) (part, bool) {
+func readPart(raw []byte) (bodyPart, bool) {
 	body, bare := bytes.CutPrefix(raw, []byte("\r\n"))
 	if bare {
-		return part{body: body}, true
+		return bodyPart{body: body}, true
 	}
 	head, body, ok := bytes.Cut(raw, []byte("\r\n\r\n"))
 	if !ok {
-		return part{}, false
+		return bodyPart{}, false
 	}
 	var fields [][2]string
 	for line := range strings.SplitSeq(string(head), "\r\n") {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(line, "\r\n") {
-			return part{}, false
+			return bodyPart{}, false
 		}
 		name, value = strings.ToLower(name), strings.Trim(value, " \t")
 		if name == "content-disposition" || name == "content-type" {
@@ -135,7 +135,7 @@ func readPart(raw []byte) (part, bool) {
 		fields = append(fields, [2]string{name, value})
 	}
 	slices.SortStableFunc(fields, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
-	p := part{body: body}
+	p := bodyPart{body: body}
 	for _, f := range fields {
 		p.header = append(p.header, f[0], f[1])
 	}

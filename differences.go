@@ -36,7 +36,7 @@ func differences(a, b payload, id identity) []string {
 	case contentA.equal(contentB):
 	case contentA.form == "json" && contentB.form == "json":
 		var d jsonDiffer
-		d.values(decodeJSON(a.Body), decodeJSON(b.Body), newPointers(id.ignore))
+		d.values(decodeJSON(a.Body), decodeJSON(b.Body), newPointerSet(id.ignore))
 		names = append(names, d.names...)
 	default:
 		names = append(names, "body")
@@ -68,7 +68,7 @@ func (d *jsonDiffer) full() bool { return len(d.names) >= maxDiffers }
 func (d *jsonDiffer) add() {
 	var b strings.Builder
 	for _, token := range d.path {
-		b.WriteString("/" + escapePointer.Replace(cut(token, maxNameBytes)))
+		b.WriteString("/" + escapePointer.Replace(shorten(token, maxNameBytes)))
 		if b.Len() > maxNameBytes {
 			break
 		}
@@ -77,7 +77,7 @@ func (d *jsonDiffer) add() {
 }
 
 // values compares two values in the place that path names.
-func (d *jsonDiffer) values(a, b any, ignore *pointers) {
+func (d *jsonDiffer) values(a, b any, ignore *pointerSet) {
 	switch a := a.(type) {
 	case map[string]any:
 		if b, ok := b.(map[string]any); ok {
@@ -115,7 +115,7 @@ func (d *jsonDiffer) values(a, b any, ignore *pointers) {
 
 // below compares what is under one token: two values, or one that only one side
 // has.
-func (d *jsonDiffer) below(token string, a, b any, both bool, ignore *pointers) {
+func (d *jsonDiffer) below(token string, a, b any, both bool, ignore *pointerSet) {
 	ignore = ignore.name(token)
 	if ignore.here() || d.full() {
 		return

@@ -46,7 +46,7 @@ const fingerprintVersion = "1"
 // Each component is hashed behind its length, each list behind its count: no
 // two payloads run together into the same input.
 func fingerprint(p payload, id identity) string {
-	d := digest{sha256.New()}
+	d := componentHash{sha256.New()}
 	d.text("oncehttp fingerprint " + fingerprintVersion)
 	d.text(cmp.Or(p.Method, http.MethodGet))
 	where, host := normalURL(p.URL, p.Host)
@@ -71,23 +71,23 @@ func fingerprint(p payload, id identity) string {
 	return fingerprintVersion + ":" + hex.EncodeToString(d.Sum(nil))
 }
 
-// digest hashes components so that their borders count.
-type digest struct{ hash.Hash }
+// componentHash hashes components so that their borders count.
+type componentHash struct{ hash.Hash }
 
-func (d digest) count(n int) {
+func (d componentHash) count(n int) {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))
 	d.Write(b[:])
 }
 
-func (d digest) bytes(b []byte) {
+func (d componentHash) bytes(b []byte) {
 	d.count(len(b))
 	d.Write(b)
 }
 
-func (d digest) text(s string) { d.bytes([]byte(s)) }
+func (d componentHash) text(s string) { d.bytes([]byte(s)) }
 
-func (d digest) texts(list []string) {
+func (d componentHash) texts(list []string) {
 	d.count(len(list))
 	for _, s := range list {
 		d.text(s)

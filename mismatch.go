@@ -44,14 +44,14 @@ func (e *MismatchError) Error() string {
 	}
 	return fmt.Sprintf("oncehttp: action %s is already recorded with another payload%s; nothing was sent:"+
 		" use a new action name if this is a new operation, repeat the first payload if it is the same",
-		strconv.Quote(cut(e.Action, maxNameBytes)), places)
+		strconv.Quote(shorten(e.Action, maxNameBytes)), places)
 }
 
 // Is reports whether target is [ErrMismatch].
 func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 
-// cut shortens s to at most n bytes and the mark of it.
-func cut(s string, n int) string {
+// shorten cuts s to at most n bytes and the mark of it.
+func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -65,12 +65,12 @@ func cut(s string, n int) string {
 // be of any length and hold anything.
 func placeName(s string) string {
 	var b strings.Builder
-	for _, r := range cut(s, maxNameBytes) {
+	for _, r := range shorten(s, maxNameBytes) {
 		if unicode.IsPrint(r) {
 			b.WriteRune(r)
 		} else {
 			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		}
 	}
-	return cut(b.String(), maxNameBytes)
+	return shorten(b.String(), maxNameBytes)
 }

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// pointers is a set of JSON pointers (RFC 6901) as a tree of their reference
+// pointerSet is a set of JSON pointers (RFC 6901) as a tree of their reference
 // tokens. The nil set is empty.
-type pointers struct {
+type pointerSet struct {
 	named bool
-	below map[string]*pointers
+	below map[string]*pointerSet
 }
 
 var (
@@ -19,21 +19,21 @@ var (
 	escapePointer   = strings.NewReplacer("~", "~0", "/", "~1")
 )
 
-// newPointers expects what validIgnore has passed.
-func newPointers(list []string) *pointers {
+// newPointerSet expects what validIgnore has passed.
+func newPointerSet(list []string) *pointerSet {
 	if len(list) == 0 {
 		return nil
 	}
-	root := &pointers{}
+	root := &pointerSet{}
 	for _, pointer := range list {
 		at := root
 		for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 			token = unescapePointer.Replace(token)
 			next := at.below[token]
 			if next == nil {
-				next = &pointers{}
+				next = &pointerSet{}
 				if at.below == nil {
-					at.below = map[string]*pointers{}
+					at.below = map[string]*pointerSet{}
 				}
 				at.below[token] = next
 			}
@@ -45,17 +45,17 @@ func newPointers(list []string) *pointers {
 }
 
 // here reports whether the set names the place that it has been led to.
-func (p *pointers) here() bool { return p != nil && p.named }
+func (p *pointerSet) here() bool { return p != nil && p.named }
 
 // name and index lead one token further: into an object, into an array.
-func (p *pointers) name(key string) *pointers {
+func (p *pointerSet) name(key string) *pointerSet {
 	if p == nil {
 		return nil
 	}
 	return p.below[key]
 }
 
-func (p *pointers) index(i int) *pointers {
+func (p *pointerSet) index(i int) *pointerSet {
 	if p == nil {
 		return nil
 	}
@@ -66,14 +66,14 @@ func (p *pointers) index(i int) *pointers {
 // empty: it names the whole body, and any two payloads would be the same.
 func validIgnore(list []string) error {
 	for _, pointer := range list {
-		if err := validPointer(pointer); err != nil {
+		if err := checkIgnored(pointer); err != nil {
 			return fmt.Errorf("oncehttp: IgnoreFields: %s: %w", strconv.Quote(pointer), err)
 		}
 	}
 	return nil
 }
 
-func validPointer(pointer string) error {
+func checkIgnored(pointer string) error {
 	if pointer == "" {
 		return errors.New("names the whole body; name the fields in it")
 	}
