@@ -1,3 +1,0 @@
-package oncehttp
-
-type Outcome struct{}
