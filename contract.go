@@ -1,6 +1,9 @@
 package oncehttp
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // A Contract says what a receiving API promises about idempotency keys. It is
 // data: a provider's facts as a literal, with where they come from. The zero
@@ -9,7 +12,8 @@ import "time"
 // A request that a contract matches is an intent, whatever its method.
 type Contract struct {
 	// Name identifies the contract in records, events and errors. Empty: made
-	// of the first host and the path.
+	// of the first host and the path. Two contracts cannot share one: set it
+	// where the names made would be the same.
 	Name string
 	// Match selects the requests it speaks of.
 	Match Match
@@ -45,12 +49,38 @@ type Contract struct {
 	Sources []string
 }
 
+// IdempotencyKey is the contract of an API that takes the header
+// Idempotency-Key on POST and PATCH, unquoted, and remembers a key for at least
+// window. The host is given with or without a port; "*" is any host, which is a
+// promise in every server's name and fit for tests. A repeat returns the stored
+// answer, marked with Idempotent-Replayed: true or Idempotent-Replay: true; a
+// 422 whose code names the key means that the key is known with another
+// payload. What else is stored under a key counts as unknown.
+//
+// An empty host and a window that is not positive are errors of [Open] and [New].
+func IdempotencyKey(host string, window time.Duration) Contract {
+	return Contract{
+		Match:   Match{Hosts: []string{host}},
+		Carrier: Carrier{Kind: CarrierHeader, Name: "Idempotency-Key"},
+		Window:  Window{Length: window},
+		Replay:  Marker{Headers: []string{"Idempotent-Replayed", "Idempotent-Replay"}, Values: []string{"true"}},
+		Answers: []Answer{{Status: []int{http.StatusUnprocessableEntity}, Codes: []string{"*idempoten*"}, Verdict: VerdictMismatch}},
+	}
+}
+
+// keyed reports whether requests carry a key whose facts are known well enough
+// to repeat them. A nil contract promises nothing.
+func (c *Contract) keyed() bool {
+	return c != nil && c.Carrier.Kind != CarrierNone && c.Proof <= ProofVendor
+}
+
 // Match selects requests. Of two contracts that match a request the one with
 // the longer host, then the longer path, then more conditions applies; two
 // that cannot be told apart are an error when the client is opened.
 type Match struct {
 	// Hosts that the request's URL and its Host header must both name, with a
-	// port or without (then any port); "*" is any host. Case does not matter.
+	// port or without (then any port); "*" is any host. Case does not matter. A
+	// request without a port has that of its scheme, 443 or 80.
 	Hosts []string
 	// Path is a prefix of the escaped URL path, by whole segments: "/v1" matches
 	// /v1 and /v1/charges, not /v10. Empty: any.
@@ -58,7 +88,7 @@ type Match struct {
 	// Methods it applies to. Default POST and PATCH.
 	Methods []string
 	// Header, when set, names a header that the request must carry; with
-	// HeaderValue, with this value.
+	// HeaderValue, its first line must have this value. Case does not matter.
 	Header, HeaderValue string
 	// Safe marks requests that change nothing though their method may (a search
 	// by POST): they pass through like a GET.
@@ -104,7 +134,8 @@ type KeyRule struct {
 	// Min and Max length. Zero: 1 and 255.
 	Min, Max int
 	// Alphabet lists the bytes allowed. Empty: printable ASCII without the
-	// comma, the double quote and the backslash, which lists and quoting break.
+	// space, the comma, the double quote and the backslash, which trimming,
+	// lists and quoting break; a list of your own cannot have these either.
 	Alphabet string
 	// Form the key is minted in. Default FormUUID.
 	Form KeyForm
@@ -123,7 +154,8 @@ const (
 // A Window is how long a key is remembered, counted from before the first byte
 // of the first attempt that may have had an effect.
 type Window struct {
-	// Length of the window. Zero with WindowUnknown or WindowForever.
+	// Length of the window. Zero with WindowUnknown or WindowForever, and where
+	// there is no key; else it must be set.
 	Length time.Duration
 	Kind   WindowKind
 }
@@ -140,9 +172,11 @@ const (
 	WindowForever
 )
 
-// A Marker is a mark on an answer: any of the headers has one of the values,
-// or, with no values, is present; or the JSON body has a value at Pointer.
-// Values are compared without regard to case. The zero Marker marks nothing.
+// A Marker is a mark on an answer. It is there when one of the headers, or the
+// place in the JSON body that Pointer names, has one of the values; or, with no
+// Values, has any value that is not empty (in the body: not null). Values are
+// compared without regard to case and to white space around them. The zero
+// Marker marks nothing.
 type Marker struct {
 	Headers []string
 	Values  []string
@@ -157,9 +191,9 @@ type Answer struct {
 	Status []int
 	// Header that must be present, with HeaderValue if that is set.
 	Header, HeaderValue string
-	// At are JSON pointers to codes in the body; with Codes set, one of the
-	// values there must match one of them. Empty: the usual places of a code
-	// (/code, /error/code, /error, /type ...).
+	// At are JSON pointers (RFC 6901) to codes in the body; with Codes set, one
+	// of the values there must match one of them. Empty: the usual places of a
+	// code (/code, /error/code, /error, /type ...).
 	At []string
 	// Codes match without regard to case; a leading or trailing * matches any
 	// text. Empty: no condition on the body.

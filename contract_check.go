@@ -1,0 +1,193 @@
+package oncehttp
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clone copies a contract so that its slices are its own.
+func (c Contract) clone() *Contract {
+	c.Match.Hosts = slices.Clone(c.Match.Hosts)
+	c.Match.Methods = slices.Clone(c.Match.Methods)
+	for _, m := range []*Marker{&c.Origin, &c.Replay, &c.Ignored} {
+		m.Headers, m.Values = slices.Clone(m.Headers), slices.Clone(m.Values)
+	}
+	c.Answers = slices.Clone(c.Answers)
+	for i := range c.Answers {
+		a := &c.Answers[i]
+		a.Status, a.At, a.Codes = slices.Clone(a.Status), slices.Clone(a.At), slices.Clone(a.Codes)
+	}
+	c.Sources = slices.Clone(c.Sources)
+	return &c
+}
+
+// A contractCheck gathers what is wrong with one contract.
+type contractCheck struct {
+	label string
+	errs  []error
+}
+
+// failIf notes a problem: the field, what is wrong, and what to do.
+func (k *contractCheck) failIf(wrong bool, format string, args ...any) {
+	if wrong {
+		k.errs = append(k.errs, fmt.Errorf("oncehttp: contract %s: %s", k.label, fmt.Sprintf(format, args...)))
+	}
+}
+
+// checkContract says all that is wrong with the contract at an index of the
+// configuration.
+func checkContract(c *Contract, index int) []error {
+	k := &contractCheck{label: fmt.Sprintf("#%d", index)}
+	if c.Name != "" {
+		k.label = fmt.Sprintf("%q (#%d)", c.Name, index)
+	}
+	k.failIf(!utf8.ValidString(c.Name) || strings.ContainsFunc(c.Name, unicode.IsControl),
+		"Name has control characters or is not UTF-8; use plain text")
+	k.match(c.Match)
+	k.carrier(c.Carrier)
+	k.key(c.Key)
+	k.window(c.Window, c.Carrier.Kind != CarrierNone)
+	k.marker("Origin", c.Origin)
+	k.marker("Replay", c.Replay)
+	k.marker("Ignored", c.Ignored)
+	for i, a := range c.Answers {
+		k.answer(fmt.Sprintf("Answers[%d]", i), a)
+	}
+	k.failIf(c.Stored.Settle < 0, "Stored.Settle is %v; it cannot be negative, zero means not known", c.Stored.Settle)
+	k.failIf(c.Proof > ProofUnknown, "Proof is %d; use one of the Proof constants", c.Proof)
+	if c.AsOf != "" {
+		_, err := time.Parse(time.DateOnly, c.AsOf)
+		k.failIf(err != nil, "AsOf is %q; write the day as 2006-01-02", c.AsOf)
+	}
+	return k.errs
+}
+
+func (k *contractCheck) match(m Match) {
+	k.failIf(len(m.Hosts) == 0, `Match.Hosts is empty; name a host, or "*" for any`)
+	for i, h := range m.Hosts {
+		_, problem := parseHost(h)
+		k.failIf(problem != "", `Match.Hosts[%d] %q %s; write a host as in api.example.com or 10.0.0.1:8443 (international names as xn--...), or "*" for any`, i, h, problem)
+	}
+	k.failIf(m.Path != "" && !validPath(m.Path), `Match.Path %q is not an escaped URL path; start it with "/" and leave out query and fragment`, m.Path)
+	for i, method := range m.Methods {
+		k.failIf(!isToken(method) || method != strings.ToUpper(method), "Match.Methods[%d] %q is not a method; write it in upper case", i, method)
+		k.failIf(method == http.MethodConnect, "Match.Methods[%d] is CONNECT, which cannot be repeated; leave it out", i)
+	}
+	k.header("Match", m.Header, m.HeaderValue)
+	k.failIf(strings.EqualFold(m.Header, "Host"), "Match.Header is Host; use Match.Hosts")
+	k.failIf(m.Idempotent > IdempotentNo, "Match.Idempotent is %d; use one of the Idempotent constants", m.Idempotent)
+	k.failIf(m.Safe && m.Idempotent == IdempotentNo, "Match.Safe and IdempotentNo contradict each other; what changes nothing may be repeated")
+}
+
+func (k *contractCheck) carrier(c Carrier) {
+	switch c.Kind {
+	case CarrierNone:
+		k.failIf(c.Name != "" || c.Quoted, "Carrier.Name or Carrier.Quoted is set without a Kind; set Carrier.Kind to CarrierHeader")
+	case CarrierHeader:
+		k.failIf(!isToken(c.Name), "Carrier.Name %q is not a header name; write it as in Idempotency-Key", c.Name)
+		k.failIf(slices.ContainsFunc(takenHeaders(), func(s string) bool { return strings.EqualFold(s, c.Name) }),
+			"Carrier.Name is %s, which has a meaning of its own in HTTP; a key cannot travel in it", c.Name)
+	default:
+		k.failIf(true, "Carrier.Kind is %d; use one of the Carrier constants", c.Kind)
+	}
+}
+
+// takenHeaders frame the message, route it, or are credentials: net/http writes
+// them by itself, intermediaries drop them, or the journal does not keep them.
+func takenHeaders() []string {
+	return []string{
+		"Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Expect", "Host",
+		"Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
+	}
+}
+
+func (k *contractCheck) key(r KeyRule) {
+	before := len(k.errs)
+	k.failIf(r.Min < 0, "Key.Min is %d; it cannot be negative, zero means %d", r.Min, leastKey)
+	k.failIf(r.Max < 0, "Key.Max is %d; it cannot be negative, zero means %d", r.Max, mostKey)
+	least, most := r.lengths()
+	k.failIf(least > most, "Key.Min is %d and Key.Max %d (zero means %d and %d); make Min the smaller", r.Min, r.Max, leastKey, mostKey)
+	for i := range len(r.Alphabet) {
+		k.failIf(!safeKeyByte(r.Alphabet[i]), "Key.Alphabet has the byte %q, which does not come through a header unchanged; leave it out", r.Alphabet[i])
+	}
+	k.failIf(r.Form > FormHex, "Key.Form is %d; use one of the Form constants", r.Form)
+	if len(k.errs) > before {
+		return
+	}
+	length, bytes := r.Form.spelling()
+	k.failIf(length < least || length > most, "a key made by Key.Form has %d bytes and Key allows %d to %d; choose another Form or mend Min and Max", length, least, most)
+	for i := range len(bytes) {
+		if !r.allows(bytes[i]) {
+			k.failIf(true, "Key.Alphabet lacks %q, which a key made by Key.Form may hold; choose another Form or mend the alphabet", bytes[i])
+			break
+		}
+	}
+}
+
+func (k *contractCheck) window(w Window, hasKey bool) {
+	switch w.Kind {
+	case WindowFloor:
+		k.failIf(w.Length < 0, "Window.Length is %v; it cannot be negative", w.Length)
+		k.failIf(w.Length == 0 && hasKey, "Window.Length is zero; say how long the API remembers a key, or set Window.Kind to WindowUnknown")
+	case WindowUnknown, WindowForever:
+		k.failIf(w.Length != 0, "Window.Length is %v and Window.Kind says that there is none; leave out one of them", w.Length)
+	default:
+		k.failIf(true, "Window.Kind is %d; use one of the Window constants", w.Kind)
+	}
+}
+
+func (k *contractCheck) marker(field string, m Marker) {
+	for i, h := range m.Headers {
+		k.failIf(!isToken(h), "%s.Headers[%d] %q is not a header name", field, i, h)
+	}
+	k.pointer(field+".Pointer", m.Pointer)
+	k.failIf(m.isZero() && len(m.Values) > 0, "%s.Values is set and nothing says where they stand; set Headers or Pointer", field)
+}
+
+func (k *contractCheck) answer(field string, a Answer) {
+	k.failIf(len(a.Status) == 0 && a.Header == "" && len(a.Codes) == 0, "%s matches every answer; set Status, Header or Codes", field)
+	for _, status := range a.Status {
+		k.failIf(status < 100 || status > 999, "%s.Status has %d; a status is 100 to 999", field, status)
+	}
+	k.header(field, a.Header, a.HeaderValue)
+	for i, p := range a.At {
+		k.pointer(fmt.Sprintf("%s.At[%d]", field, i), p)
+	}
+	k.failIf(len(a.At) > 0 && len(a.Codes) == 0, `%s.At is set without Codes; set them ("*" is any)`, field)
+	for i, code := range a.Codes {
+		core := strings.TrimSuffix(strings.TrimPrefix(code, "*"), "*")
+		k.failIf(code == "" || strings.Contains(core, "*"), "%s.Codes[%d] %q is empty or has a * inside; put it first or last", field, i, code)
+	}
+	k.failIf(a.Verdict > VerdictRefused, "%s.Verdict is %d; use one of the Verdict constants", field, a.Verdict)
+	k.pointer(field+".Reference", a.Reference)
+	k.failIf(a.Reference != "" && a.Verdict != VerdictDone, "%s.Reference is set and the verdict is not VerdictDone; leave it out", field)
+}
+
+// header checks an optional condition on a header.
+func (k *contractCheck) header(field, name, value string) {
+	k.failIf(name != "" && !isToken(name), "%s.Header %q is not a header name", field, name)
+	k.failIf(name == "" && value != "", "%s.HeaderValue is set without Header; name the header", field)
+	k.failIf(strings.ContainsFunc(value, unicode.IsControl), "%s.HeaderValue has control characters, which no header carries", field)
+}
+
+func (k *contractCheck) pointer(field, pointer string) {
+	problem := pointerProblem(pointer)
+	k.failIf(problem != "", "%s %q is not a JSON pointer (RFC 6901): it %s", field, pointer, problem)
+}
+
+// isToken reports whether s is a token, as header names and methods are (RFC
+// 9110 section 5.6.2).
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+			return false
+		}
+	}
+	return s != ""
+}

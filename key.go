@@ -1,0 +1,114 @@
+package oncehttp
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+const (
+	leastKey = 1   // bytes, where KeyRule.Min is zero
+	mostKey  = 255 // bytes, where KeyRule.Max is zero
+)
+
+// lengths returns the least and most bytes of a key.
+func (r KeyRule) lengths() (least, most int) {
+	least, most = leastKey, mostKey
+	if r.Min != 0 {
+		least = r.Min
+	}
+	if r.Max != 0 {
+		most = r.Max
+	}
+	return least, most
+}
+
+// allows reports whether a key may hold the byte.
+func (r KeyRule) allows(c byte) bool {
+	return safeKeyByte(c) && (r.Alphabet == "" || strings.IndexByte(r.Alphabet, c) >= 0)
+}
+
+// safeKeyByte reports whether a byte comes through a header unchanged, alone,
+// in a list and in a quoted string.
+func safeKeyByte(c byte) bool {
+	return c > ' ' && c < 0x7f && c != ',' && c != '"' && c != '\\'
+}
+
+// spelling returns the length of a minted key and every byte it may hold.
+func (f KeyForm) spelling() (length int, bytes string) {
+	if f == FormHex {
+		return 32, "0123456789abcdef"
+	}
+	return 36, "0123456789abcdef-"
+}
+
+// checkKey says which rule of the contract a key breaks. The error never holds
+// the key.
+func (c *Contract) checkKey(key string) error {
+	least, most := c.Key.lengths()
+	if len(key) < least || len(key) > most {
+		return fmt.Errorf("oncehttp: contract %q: the key has %d bytes; the contract allows %d to %d", c.Name, len(key), least, most)
+	}
+	for i := range len(key) {
+		if !c.Key.allows(key[i]) {
+			return fmt.Errorf("oncehttp: contract %q: the key's byte %d is not in the contract's alphabet; use only bytes that Key.Alphabet allows", c.Name, i+1)
+		}
+	}
+	return nil
+}
+
+// mint spells 128 random bits as a key in the contract's form. Six of them give
+// way to the version and variant of a UUIDv4 (RFC 9562 section 5.4), so that
+// one intent's key is the same number in every form.
+func (c *Contract) mint(random [16]byte) string {
+	random[6] = random[6]&0x0f | 0x40
+	random[8] = random[8]&0x3f | 0x80
+	if c.Key.Form == FormHex {
+		return hex.EncodeToString(random[:])
+	}
+	return uuid.UUID(random).String()
+}
+
+// wire is a valid key as it travels.
+func (c *Contract) wire(key string) string {
+	if c.Carrier.Quoted {
+		return `"` + key + `"`
+	}
+	return key
+}
+
+// adopted returns the key that the caller has set in the carrier, without
+// quotes. An error, which is ErrInvalidRequest, says why the carrier holds no
+// single valid key: sent beside one of ours it would be another key.
+func (c *Contract) adopted(h http.Header) (key string, ok bool, err error) {
+	if c.Carrier.Kind != CarrierHeader {
+		return "", false, nil
+	}
+	lines := 0
+	for name, values := range h {
+		if len(values) > 0 && strings.EqualFold(name, c.Carrier.Name) {
+			lines += len(values)
+			key = values[0]
+		}
+	}
+	if lines == 0 {
+		return "", false, nil
+	}
+	if lines > 1 {
+		return "", false, fmt.Errorf("%w: contract %q: header %s stands %d times; set it once", ErrInvalidRequest, c.Name, c.Carrier.Name, lines)
+	}
+	key = strings.Trim(key, " \t")
+	if c.Carrier.Quoted {
+		if len(key) < 2 || key[0] != '"' || key[len(key)-1] != '"' {
+			return "", false, fmt.Errorf("%w: contract %q: the value of header %s is not in double quotes, which this API asks for (RFC 9651 section 3.3.3)", ErrInvalidRequest, c.Name, c.Carrier.Name)
+		}
+		key = key[1 : len(key)-1]
+	}
+	if err := c.checkKey(key); err != nil {
+		return "", false, fmt.Errorf("%w: header %s: %w", ErrInvalidRequest, c.Carrier.Name, err)
+	}
+	return key, true, nil
+}

@@ -1,0 +1,190 @@
+package oncehttp
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// An answerBody is a body known to be one whole JSON text, read in place: a
+// look-up walks its bytes and builds nothing. Where a name stands twice in an
+// object the last one counts, as in most decoders.
+type answerBody []byte
+
+// readAnswerBody reports whether body is one JSON text (RFC 8259), at most
+// 10,000 levels deep. A body that was cut short is none.
+func readAnswerBody(body []byte) (answerBody, bool) {
+	if !json.Valid(body) {
+		return nil, false
+	}
+	i := skipSpace(body, 0)
+	return body[i:skipJSON(body, i)], true
+}
+
+// at returns the JSON text of the value that an RFC 6901 pointer names.
+func (b answerBody) at(pointer string) (answerBody, bool) {
+	for pointer != "" {
+		if pointer[0] != '/' {
+			return nil, false
+		}
+		token, rest := pointer[1:], ""
+		if i := strings.IndexByte(token, '/'); i >= 0 {
+			token, rest = token[:i], token[i:]
+		}
+		var found bool
+		switch b[0] {
+		case '{':
+			b, found = b.member(unescapeToken(token))
+		case '[':
+			b, found = b.element(token)
+		}
+		if !found {
+			return nil, false
+		}
+		pointer = rest
+	}
+	return b, true
+}
+
+// textAt is the value at pointer as text: a string's characters, the digits of
+// a number as they stand, true or false. Objects, arrays and null have none.
+func (b answerBody) textAt(pointer string) (string, bool) {
+	v, ok := b.at(pointer)
+	if !ok {
+		return "", false
+	}
+	switch v[0] {
+	case '{', '[', 'n':
+		return "", false
+	case '"':
+		return unquoteJSON(v), true
+	}
+	return string(v), true
+}
+
+// isNull reports whether the value is JSON's null.
+func (b answerBody) isNull() bool { return b[0] == 'n' }
+
+// member is the last member of the object b with this name.
+func (b answerBody) member(name string) (value answerBody, found bool) {
+	for i := skipSpace(b, 1); b[i] != '}'; {
+		end := skipJSON(b, i)
+		match := sameName(b[i:end], name)
+		i = skipSpace(b, end) + 1 // the colon
+		i = skipSpace(b, i)
+		end = skipJSON(b, i)
+		if match {
+			value, found = b[i:end], true
+		}
+		if i = skipSpace(b, end); b[i] == ',' {
+			i = skipSpace(b, i+1)
+		}
+	}
+	return value, found
+}
+
+// element is the element of the array b at an index without leading zeros.
+func (b answerBody) element(token string) (answerBody, bool) {
+	n, err := strconv.Atoi(token)
+	if err != nil || strconv.Itoa(n) != token || n < 0 {
+		return nil, false
+	}
+	for i := skipSpace(b, 1); b[i] != ']'; n-- {
+		end := skipJSON(b, i)
+		if n == 0 {
+			return b[i:end], true
+		}
+		if i = skipSpace(b, end); b[i] == ',' {
+			i = skipSpace(b, i+1)
+		}
+	}
+	return nil, false
+}
+
+// skipSpace is the index of the first byte at or after i that is no white space.
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipJSON is the index after the value that starts at i of valid JSON. It
+// counts levels and does not recurse, so no depth can exhaust the stack.
+func skipJSON(b []byte, i int) int {
+	for depth := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		default:
+			if depth > 0 {
+				continue
+			}
+			for i < len(b) && strings.IndexByte(" \t\n\r,:]}", b[i]) < 0 {
+				i++
+			}
+			return i
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return i
+}
+
+// sameName compares a quoted JSON name with a plain one.
+func sameName(quoted []byte, name string) bool {
+	inner := quoted[1 : len(quoted)-1]
+	for _, c := range inner {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return unquoteJSON(quoted) == name
+		}
+	}
+	return string(inner) == name
+}
+
+// unquoteJSON decodes a valid JSON string.
+func unquoteJSON(quoted []byte) string {
+	var s string
+	if json.Unmarshal(quoted, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// unescapeToken undoes the escapes of RFC 6901 section 4, ~1 before ~0.
+func unescapeToken(token string) string {
+	if strings.IndexByte(token, '~') < 0 {
+		return token
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+}
+
+// pointerProblem says what keeps s from being an RFC 6901 pointer; "" if
+// nothing does.
+func pointerProblem(s string) string {
+	switch {
+	case s == "":
+		return ""
+	case s[0] != '/':
+		return `does not start with "/"`
+	case !utf8.ValidString(s):
+		return "is not valid UTF-8"
+	}
+	for i := range len(s) {
+		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
+			return `has a "~" that is not written ~0 (for ~) or ~1 (for /)`
+		}
+	}
+	return ""
+}
