@@ -61,6 +61,19 @@ func (c *Contract) rule(status int, h http.Header, body []byte) (Answer, bool) {
 	return Answer{}, false
 }
 
+// reference is what the answer's body calls the effect; "" if it does not say.
+func (a Answer) reference(body []byte) string {
+	if a.Reference == "" {
+		return ""
+	}
+	doc, ok := readAnswerBody(body)
+	if !ok {
+		return ""
+	}
+	text, _ := doc.textAt(a.Reference)
+	return text
+}
+
 func (a Answer) headerValues() []string {
 	if a.HeaderValue == "" {
 		return nil
@@ -72,7 +85,7 @@ func (a Answer) headerValues() []string {
 func (a Answer) namesCode(doc answerBody) bool {
 	places := a.At
 	if len(places) == 0 {
-		places = codePlaces[:]
+		places = codePlaces()
 	}
 	for _, place := range places {
 		code, ok := doc.textAt(place)

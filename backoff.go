@@ -16,7 +16,8 @@ var _ backoff.BackOff = (*FullJitter)(nil)
 // and knows no limit in time or number. It is the "full jitter" of the AWS
 // Architecture Blog's "Exponential Backoff And Jitter" (2015).
 //
-// Make one with [NewFullJitter]. One goroutine at a time may use it.
+// Make one with [NewFullJitter]: the zero value has no source of chance. One
+// goroutine at a time may use it.
 type FullJitter struct {
 	base, limit time.Duration
 	n           int            // index of the next wait

@@ -16,11 +16,13 @@ const (
 // codePlaces are where APIs put an error's machine code, most telling first:
 // the root, an error object (with Google's status), a list of errors (JSON:API),
 // AWS's __type, and the type of RFC 9457.
-var codePlaces = [...]string{
-	"/code", "/error/code", "/error_code", "/errorCode",
-	"/error/error_code", "/error/status", "/error/type", "/error",
-	"/errors/0/code", "/errors/0/error_code", "/errors/0/type", "/errors/0/extensions/code",
-	"/__type", "/type",
+func codePlaces() []string {
+	return []string{
+		"/code", "/error/code", "/error_code", "/errorCode",
+		"/error/error_code", "/error/status", "/error/type", "/error",
+		"/errors/0/code", "/errors/0/error_code", "/errors/0/type", "/errors/0/extensions/code",
+		"/__type", "/type",
+	}
 }
 
 // errorCode is the machine code of an error's JSON body, at the first of the
@@ -34,7 +36,7 @@ func errorCode(body []byte) string {
 	if !ok {
 		return ""
 	}
-	for _, place := range codePlaces {
+	for _, place := range codePlaces() {
 		if code, ok := doc.textAt(place); ok && isCode(code) {
 			return code
 		}
@@ -47,10 +49,11 @@ func isCode(s string) bool {
 	case s == "" || len(s) > longestCode,
 		strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }),
 		s == "true" || s == "false" || s == "error",
-		s == "about:blank": // RFC 9457 section 4.2.1: no more than the status
+		s == "about:blank",                                                                 // RFC 9457 section 4.2.1: no more than the status
+		strings.Contains(s, "/rfc7231#section-"), strings.Contains(s, "/rfc9110#section-"): // ASP.NET Core: the status's section
 		return false
 	}
-	if n, err := strconv.Atoi(s); err == nil {
+	if n, err := strconv.Atoi(s[strings.LastIndexByte(s, '/')+1:]); err == nil {
 		return n < 100 || n > 599
 	}
 	for status := 400; status < 600; status++ {
