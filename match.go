@@ -209,7 +209,7 @@ func parseHost(s string) (h hostPort, problem string) {
 	switch {
 	case h.name == "":
 		return h, "is empty"
-	case strings.ContainsAny(s, "/?#@ *") || strings.Contains(h.name, "]"):
+	case strings.ContainsAny(s, "/?#@ *") || strings.ContainsAny(h.name, "[]"):
 		return h, "is not a host"
 	case strings.Contains(h.name, ":"):
 		if _, err := netip.ParseAddr(h.name); err != nil {

@@ -1,0 +1,139 @@
+package oncehttp
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		want   string
+		change func(c *Contract)
+	}{
+		{"Name has control characters", func(c *Contract) { c.Name = "a\nb" }},
+		{`Match.Hosts is empty; name a host`, func(c *Contract) { c.Match.Hosts = nil }},
+		{`Match.Hosts[0] "" is empty`, func(c *Contract) { c.Match.Hosts = hosts("") }},
+		{`Match.Hosts[0] ":443" is empty`, func(c *Contract) { c.Match.Hosts = hosts(":443") }},
+		{`Match.Hosts[1] "https://a.test" is not a host`, func(c *Contract) { c.Match.Hosts = hosts("a.test", "https://a.test") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("a.test/v1") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("*.a.test") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("user@a.test") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("[a.test") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("a:b:80") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("*:80") }},
+		{"is not ASCII; write a host", func(c *Contract) { c.Match.Hosts = hosts("bücher.test") }},
+		{"has no valid port", func(c *Contract) { c.Match.Hosts = hosts("a.test:0") }},
+		{"has no valid port", func(c *Contract) { c.Match.Hosts = hosts("a.test:65536") }},
+		{"has no valid port", func(c *Contract) { c.Match.Hosts = hosts("a.test:http") }},
+		{"has no valid port", func(c *Contract) { c.Match.Hosts = hosts("a.test:080") }},
+		{`Match.Path "v1" is not an escaped URL path; start it with "/"`, func(c *Contract) { c.Match.Path = "v1" }},
+		{"Match.Path", func(c *Contract) { c.Match.Path = "/v1?a=b" }},
+		{"Match.Path", func(c *Contract) { c.Match.Path = "/v1#a" }},
+		{"Match.Path", func(c *Contract) { c.Match.Path = "/v 1" }},
+		{"Match.Path", func(c *Contract) { c.Match.Path = "/v%zz" }},
+		{`Match.Methods[0] "post" is not a method; write it in upper case`, func(c *Contract) { c.Match.Methods = []string{"post"} }},
+		{`Match.Methods[0] "" is not a method`, func(c *Contract) { c.Match.Methods = []string{""} }},
+		{`Match.Methods[1] "PO ST" is not a method`, func(c *Contract) { c.Match.Methods = []string{"POST", "PO ST"} }},
+		{"Match.Methods[0] is CONNECT", func(c *Contract) { c.Match.Methods = []string{"CONNECT"} }},
+		{`Match.Header "X A" is not a header name`, func(c *Contract) { c.Match.Header = "X A" }},
+		{"Match.HeaderValue is set without Header", func(c *Contract) { c.Match.HeaderValue = "v" }},
+		{"Match.HeaderValue has control characters", func(c *Contract) { c.Match.Header, c.Match.HeaderValue = "X", "a\r\nb" }},
+		{"Match.Header is Host; use Match.Hosts", func(c *Contract) { c.Match.Header = "host" }},
+		{"Match.Idempotent is 3", func(c *Contract) { c.Match.Idempotent = IdempotentNo + 1 }},
+		{"Match.Safe and IdempotentNo", func(c *Contract) { c.Match.Safe, c.Match.Idempotent = true, IdempotentNo }},
+		{"Carrier.Kind is 2", func(c *Contract) { c.Carrier.Kind = CarrierHeader + 1 }},
+		{`Carrier.Name "" is not a header name`, func(c *Contract) { c.Carrier.Name = "" }},
+		{`Carrier.Name "Idempotency Key" is not a header name`, func(c *Contract) { c.Carrier.Name = "Idempotency Key" }},
+		{"Carrier.Name or Carrier.Quoted is set without a Kind", func(c *Contract) { c.Carrier.Kind = CarrierNone }},
+		{"Carrier.Name is content-length, which has a meaning of its own", func(c *Contract) { c.Carrier.Name = "content-length" }},
+		{"Key.Min is -1", func(c *Contract) { c.Key.Min = -1 }},
+		{"Key.Max is -1", func(c *Contract) { c.Key.Max = -1 }},
+		{"Key.Min is 40 and Key.Max 39", func(c *Contract) { c.Key.Min, c.Key.Max = 40, 39 }},
+		{"Key.Min is 256 and Key.Max 0 (zero means 1 and 255)", func(c *Contract) { c.Key.Min = 256 }},
+		{"Key.Form is 2", func(c *Contract) { c.Key.Form = FormHex + 1 }},
+		{"Key.Alphabet has the byte ','", func(c *Contract) { c.Key.Alphabet = "0123456789abcdef-," }},
+		{"Key.Alphabet has the byte '\\n'", func(c *Contract) { c.Key.Alphabet = "0123456789abcdef-\n" }},
+		{"Key.Alphabet has the byte 'Ã'", func(c *Contract) { c.Key.Alphabet = "0123456789abcdef-é" }},
+		{"Key.Alphabet lacks '-'", func(c *Contract) { c.Key.Alphabet = "0123456789abcdef" }},
+		{"Key.Alphabet lacks '2'", func(c *Contract) { c.Key.Alphabet, c.Key.Form = "01", FormHex }},
+		{"a key made by Key.Form has 36 bytes and Key allows 1 to 32", func(c *Contract) { c.Key.Max = 32 }},
+		{"a key made by Key.Form has 32 bytes and Key allows 33 to 255", func(c *Contract) { c.Key.Min, c.Key.Form = 33, FormHex }},
+		{"Window.Length is -1s; it cannot be negative", func(c *Contract) { c.Window.Length = -time.Second }},
+		{"Window.Length is zero; say how long", func(c *Contract) { c.Window.Length = 0 }},
+		{"Window.Length is 1h0m0s and Window.Kind says that there is none", func(c *Contract) { c.Window.Kind = WindowForever }},
+		{"Window.Length is 1h0m0s and Window.Kind says that there is none", func(c *Contract) { c.Window.Kind = WindowUnknown }},
+		{"Window.Kind is 3", func(c *Contract) { c.Window.Kind = WindowForever + 1 }},
+		{`Origin.Headers[0] "" is not a header name`, func(c *Contract) { c.Origin.Headers = []string{""} }},
+		{"Replay.Values is set and nothing says where", func(c *Contract) { c.Replay = Marker{Values: []string{"true"}} }},
+		{`Ignored.Pointer "a" is not a JSON pointer (RFC 6901): it does not start with "/"`, func(c *Contract) { c.Ignored.Pointer = "a" }},
+		{`Answers[1].At[0] "/a~2" is not a JSON pointer (RFC 6901): it has a "~"`, func(c *Contract) {
+			c.Answers = []Answer{{Status: []int{409}}, {At: []string{"/a~2"}, Codes: []string{"x"}}}
+		}},
+		{"Answers[0] matches every answer", func(c *Contract) { c.Answers = []Answer{{Verdict: VerdictDone}} }},
+		{"Answers[0].Status has 99", func(c *Contract) { c.Answers = []Answer{{Status: []int{200, 99}}} }},
+		{"Answers[0].Status has 1000", func(c *Contract) { c.Answers = []Answer{{Status: []int{1000}}} }},
+		{`Answers[0].Header "é" is not a header name`, func(c *Contract) { c.Answers = []Answer{{Header: "é"}} }},
+		{"Answers[0].HeaderValue is set without Header", func(c *Contract) { c.Answers = []Answer{{Status: []int{409}, HeaderValue: "x"}} }},
+		{"Answers[0].At is set without Codes", func(c *Contract) { c.Answers = []Answer{{Status: []int{409}, At: []string{"/code"}}} }},
+		{`Answers[0].Codes[0] "" is empty`, func(c *Contract) { c.Answers = []Answer{{Codes: []string{""}}} }},
+		{`Answers[0].Codes[0] "a*b" is empty or has a * inside`, func(c *Contract) { c.Answers = []Answer{{Codes: []string{"a*b"}}} }},
+		{"Answers[0].Verdict is 9", func(c *Contract) { c.Answers = []Answer{{Status: []int{409}, Verdict: VerdictRefused + 1}} }},
+		{"Answers[0].Reference is set and the verdict is not VerdictDone", func(c *Contract) { c.Answers = []Answer{{Status: []int{409}, Reference: "/id"}} }},
+		{`Answers[0].Reference "id" is not a JSON pointer`, func(c *Contract) {
+			c.Answers = []Answer{{Status: []int{409}, Reference: "id", Verdict: VerdictDone}}
+		}},
+		{"Stored.Settle is -1ns", func(c *Contract) { c.Stored.Settle = -1 }},
+		{"Proof is 4", func(c *Contract) { c.Proof = ProofUnknown + 1 }},
+		{`AsOf is "2026-13-01"; write the day as 2006-01-02`, func(c *Contract) { c.AsOf = "2026-13-01" }},
+		{`AsOf is "May 2026"`, func(c *Contract) { c.AsOf = "May 2026" }},
+	} {
+		good, bad := IdempotencyKey("good.test", time.Hour), IdempotencyKey("bad.test", time.Hour)
+		bad.Name = "bad"
+		tt.change(&bad)
+		set, err := newContractSet([]Contract{good, bad})
+		require.ErrorContains(t, err, tt.want, tt.want)
+		assert.Nil(t, set)
+		assert.ErrorContains(t, err, "#1")
+		assert.Equal(t, 1, strings.Count(err.Error(), "\n")+1, "one problem, one line: %v", err)
+	}
+}
+
+func TestEveryProblemOfEveryContractIsTold(t *testing.T) {
+	t.Parallel()
+	_, err := newContractSet([]Contract{
+		IdempotencyKey("", 0),
+		IdempotencyKey("good.test", time.Hour),
+		{Name: "third", Match: Match{Hosts: hosts("a.test"), Path: "x"}, Key: KeyRule{Min: -1, Max: -1}},
+	})
+	require.Error(t, err)
+	assert.Len(t, strings.Split(err.Error(), "\n"), 5)
+	for _, want := range []string{
+		"oncehttp: contract #0: Match.Hosts[0]", "oncehttp: contract #0: Window.Length",
+		`contract "third" (#2): Match.Path`, `contract "third" (#2): Key.Min`, `contract "third" (#2): Key.Max`,
+	} {
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+func TestContractsOfManyShapesAreAccepted(t *testing.T) {
+	t.Parallel()
+	set, err := newContractSet([]Contract{
+		{Match: Match{Hosts: hosts("bare.test")}},
+		{Match: Match{Hosts: hosts("127.0.0.1:4711", "::1", "[fe80::1%eth0]:80", "localhost", "under_score.test", "xn--bcher-kva.test")}},
+		{Match: Match{Hosts: hosts("safe.test"), Path: "/a%2Fb/c;d=e/~!$&'()*+,=:@", Safe: true, Idempotent: IdempotentYes, Methods: []string{"POST", "M-SEARCH"}}},
+		{Match: Match{Hosts: hosts("quoted.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "Idempotency-Key", Quoted: true}, Window: Window{Kind: WindowForever}},
+		{Match: Match{Hosts: hosts("hex.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "x_key"}, Key: KeyRule{Min: 32, Max: 32, Alphabet: "fedcba9876543210", Form: FormHex}, Window: Window{Kind: WindowUnknown}},
+		{
+			Match: Match{Hosts: hosts("full.test")}, Origin: Marker{Headers: []string{"Request-Id"}}, Replay: Marker{Pointer: "/meta/replayed", Values: []string{"true"}},
+			Answers: []Answer{{Status: []int{100, 999}, Codes: []string{"*", "a*", "*b", "*c*"}, At: []string{"", "/a~0~1/0"}, Verdict: VerdictDone, Reference: "/id"}},
+			Stored:  Stored{Refusals: true, Settle: time.Minute}, Proof: ProofUnknown, AsOf: "2026-11-29",
+		},
+	})
+	require.NoError(t, err)
+	require.NotNil(t, set)
+}

@@ -1,0 +1,323 @@
+package oncehttp
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// on is a contract that takes no key and applies to the hosts.
+func on(name string, m Match) Contract { return Contract{Name: name, Match: m} }
+
+func hosts(h ...string) []string { return h }
+
+func request(t testing.TB, method, target string, header ...string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequest(method, target, nil)
+	require.NoError(t, err)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Add(header[i], header[i+1])
+	}
+	return req
+}
+
+// matched is the name of the contract of a request.
+func matched(s *contractSet, req *http.Request) string {
+	if c := s.match(req); c != nil {
+		return c.Name
+	}
+	return ""
+}
+
+func TestTheMostSpecificContractApplies(t *testing.T) {
+	t.Parallel()
+	chance := seededChance(t)
+	cs := []Contract{
+		on("any", Match{Hosts: hosts("*")}),
+		on("host", Match{Hosts: hosts("API.Example.com.")}),
+		on("host put", Match{Hosts: hosts("api.example.com"), Methods: []string{"PUT"}}),
+		on("v1", Match{Hosts: hosts("api.example.com"), Path: "/v1"}),
+		on("charges", Match{Hosts: hosts("api.example.com"), Path: "/v1/charges/"}),
+		on("dated", Match{Hosts: hosts("api.example.com"), Path: "/v1", Header: "x-version"}),
+		on("2026", Match{Hosts: hosts("api.example.com"), Path: "/v1", Header: "X-Version", HeaderValue: "2026"}),
+		on("2027", Match{Hosts: hosts("api.example.com"), Path: "/v1", Header: "X-Version", HeaderValue: "2027"}),
+		on("port", Match{Hosts: hosts("api.example.com:8443")}),
+		on("tls", Match{Hosts: hosts("pay.example.com:443")}),
+		on("plain", Match{Hosts: hosts("pay.example.com:80")}),
+		on("six", Match{Hosts: hosts("2001:DB8::1", "[::1]:8080")}),
+	}
+	for _, tt := range []struct {
+		want string
+		req  *http.Request
+	}{
+		{"any", request(t, "POST", "http://other.example.com/")},
+		{"any", request(t, "PATCH", "http://127.0.0.1:4711")},
+		{"any", request(t, "POST", "https://notapi.example.com/v1")},
+		{"", request(t, "GET", "https://api.example.com/v1")},
+		{"", request(t, "", "https://api.example.com/v1")},
+		{"", request(t, "PUT", "https://other.example.com/")},
+		{"host", request(t, "POST", "https://api.example.com")},
+		{"host", request(t, "POST", "https://API.EXAMPLE.COM./x")},
+		{"host", request(t, "POST", "https://api.example.com:1234/v10")},
+		{"host", request(t, "POST", "https://api.example.com/v1%2Fcharges")},
+		{"host", request(t, "POST", "https://api.example.com/V1")},
+		{"host put", request(t, "PUT", "https://api.example.com/v1/charges")},
+		{"v1", request(t, "POST", "https://api.example.com/v1")},
+		{"v1", request(t, "POST", "https://api.example.com/v1/?a=/v2")},
+		{"v1", request(t, "POST", "https://api.example.com/v1/chargesback")},
+		{"charges", request(t, "POST", "https://api.example.com/v1/charges")},
+		{"charges", request(t, "POST", "https://api.example.com/v1/charges/ch_1/", "X-Version", "2026")},
+		{"dated", request(t, "POST", "https://api.example.com/v1", "X-Version", "2025")},
+		{"dated", request(t, "POST", "https://api.example.com/v1", "X-Version", "")},
+		{"2026", request(t, "POST", "https://api.example.com/v1", "X-Version", " 2026 ")},
+		{"2026", request(t, "POST", "https://api.example.com/v1", "X-Version", "2026", "X-Version", "2027")},
+		{"2027", request(t, "POST", "https://api.example.com/v1", "X-Version", "2027")},
+		{"port", request(t, "POST", "https://api.example.com:8443/v1")},
+		{"tls", request(t, "POST", "https://pay.example.com")},
+		{"tls", request(t, "POST", "https://pay.example.com:")},
+		{"tls", request(t, "POST", "http://pay.example.com:443")},
+		{"plain", request(t, "POST", "http://pay.example.com/")},
+		{"any", request(t, "POST", "http://pay.example.com:8080/")},
+		{"six", request(t, "POST", "http://[2001:db8:0:0::1]:99/")},
+		{"six", request(t, "POST", "http://[::1]:8080/")},
+		{"any", request(t, "POST", "http://[::1]/")},
+	} {
+		for range 3 {
+			chance.Shuffle(len(cs), func(i, j int) { cs[i], cs[j] = cs[j], cs[i] })
+			s, err := newContractSet(cs)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, matched(s, tt.req), "%s %s %v", tt.req.Method, tt.req.URL, tt.req.Header)
+		}
+	}
+}
+
+func TestTheHostHeaderMustNameTheContractsHostToo(t *testing.T) {
+	t.Parallel()
+	s, err := newContractSet([]Contract{
+		on("one", Match{Hosts: hosts("one.example.com", "www.one.example.com:443")}),
+		on("two", Match{Hosts: hosts("two.example.com")}),
+	})
+	require.NoError(t, err)
+	for _, tt := range []struct{ want, target, host string }{
+		{"one", "https://one.example.com/", ""},
+		{"one", "https://one.example.com/", "ONE.example.com:443"},
+		{"one", "https://one.example.com/", "www.one.example.com"},
+		{"one", "https://one.example.com/", "one.example.com:99"},
+		{"", "https://one.example.com/", "www.one.example.com:99"},
+		{"", "https://one.example.com/", "two.example.com"},
+		{"", "https://two.example.com/", "one.example.com"},
+		{"", "https://10.0.0.1/", "one.example.com"},
+	} {
+		req := request(t, "POST", tt.target)
+		req.Host = tt.host
+		assert.Equal(t, tt.want, matched(s, req), "%s with Host %q", tt.target, tt.host)
+	}
+	assert.Nil(t, s.match(&http.Request{Method: "POST"}), "a request without URL")
+	assert.Nil(t, s.match(&http.Request{Method: "POST", URL: &url.URL{}}), "a request without host")
+}
+
+// TestMatchAgreesWithASlowReading compares the index with a reading of the
+// rules one by one, over random sets in random order.
+func TestMatchAgreesWithASlowReading(t *testing.T) {
+	t.Parallel()
+	chance := seededChance(t)
+	pick := func(from ...string) string { return from[chance.IntN(len(from))] }
+	checked := 0
+	for range 3000 {
+		var cs []Contract
+		for i := range 1 + chance.IntN(6) {
+			m := Match{Hosts: hosts(pick("*", "a.test", "a.test:443", "b.test"), pick("a.test", "c.test")), Path: pick("", "/", "/v1", "/v1/x")}
+			if chance.IntN(2) == 0 {
+				m.Methods = []string{pick("POST", "PUT", "GET")}
+			}
+			if m.Header = pick("", "X-A", "X-B"); m.Header != "" {
+				m.HeaderValue = pick("", "1", "2")
+			}
+			cs = append(cs, on(fmt.Sprint("c", i), m))
+		}
+		s, err := newContractSet(cs)
+		if err != nil {
+			require.ErrorContains(t, err, "neither is more specific")
+			continue
+		}
+		for range 20 {
+			req := request(t, pick("POST", "PATCH", "PUT", "GET"), pick("https", "http")+"://"+pick("a.test", "b.test", "c.test", "d.test", "a.test:443")+pick("", "/", "/v1", "/v1/x/y", "/v10"))
+			if chance.IntN(2) == 0 {
+				req.Header.Set("X-A", pick("1", "2", "3"))
+			}
+			if chance.IntN(2) == 0 {
+				req.Header.Set("X-B", pick("1", "2"))
+			}
+			if chance.IntN(4) == 0 {
+				req.Host = pick("a.test", "b.test", "c.test:80")
+			}
+			require.Equal(t, slowMatch(cs, req), matched(s, req), "%s %s Host=%s %v\n%+v", req.Method, req.URL, req.Host, req.Header, cs)
+			checked++
+		}
+	}
+	t.Logf("%d requests", checked)
+	require.Greater(t, checked, 5000)
+}
+
+// slowMatch is the rule of Match, read from its documentation.
+func slowMatch(cs []Contract, req *http.Request) string {
+	port := map[string]string{"http": ":80", "https": ":443"}[req.URL.Scheme]
+	full := func(h string) string {
+		if strings.Contains(h, ":") {
+			return h
+		}
+		return h + port
+	}
+	longest := func(c Contract, h string) int {
+		n := -1
+		for _, own := range c.Match.Hosts {
+			if own == "*" || own == h || own == strings.Split(h, ":")[0] {
+				n = max(n, len(own))
+			}
+		}
+		return n
+	}
+	best, bestScore := "", -1
+	for _, c := range cs {
+		host := longest(c, full(req.URL.Host))
+		if host < 0 || longest(c, full(req.Host)) < 0 {
+			continue
+		}
+		methods := c.Match.Methods
+		if methods == nil {
+			methods = []string{"POST", "PATCH"}
+		}
+		if !strings.Contains(" "+strings.Join(methods, " ")+" ", " "+req.Method+" ") {
+			continue
+		}
+		prefix := strings.TrimSuffix(c.Match.Path, "/")
+		if req.URL.Path != prefix && !strings.HasPrefix(req.URL.Path+"/", prefix+"/") {
+			continue
+		}
+		score := host*10_000 + len(prefix)*100
+		if c.Match.Header != "" {
+			score++
+			if req.Header.Get(c.Match.Header) == "" || c.Match.HeaderValue != "" && req.Header.Get(c.Match.Header) != c.Match.HeaderValue {
+				continue
+			}
+			if c.Match.HeaderValue != "" {
+				score++
+			}
+		}
+		if score > bestScore {
+			best, bestScore = c.Name, score
+		}
+	}
+	return best
+}
+
+func TestContractsThatCannotBeToldApartAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, pair := range map[string][2]Match{
+		"the same":               {{Hosts: hosts("a.test")}, {Hosts: hosts("a.test")}},
+		"spellings of a host":    {{Hosts: hosts("a.test")}, {Hosts: hosts("A.TEST.")}},
+		"spellings of IPv6":      {{Hosts: hosts("[::1]")}, {Hosts: hosts("0:0:0:0:0:0:0:1")}},
+		"spellings of a path":    {{Hosts: hosts("a.test"), Path: "/"}, {Hosts: hosts("a.test")}},
+		"one host of two":        {{Hosts: hosts("a.test", "b.test")}, {Hosts: hosts("b.test", "c.test")}},
+		"any host":               {{Hosts: hosts("*")}, {Hosts: hosts("*")}},
+		"one method of two":      {{Hosts: hosts("a.test"), Methods: []string{"PUT", "PATCH"}}, {Hosts: hosts("a.test")}},
+		"headers of other names": {{Hosts: hosts("a.test"), Header: "X-A"}, {Hosts: hosts("a.test"), Header: "X-B"}},
+		"a header twice":         {{Hosts: hosts("a.test"), Header: "X-A", HeaderValue: "v"}, {Hosts: hosts("a.test"), Header: "x-a", HeaderValue: "V "}},
+		"the same port":          {{Hosts: hosts("a.test:443")}, {Hosts: hosts("a.test:443")}},
+	} {
+		_, err := newContractSet([]Contract{on("first", pair[0]), on("other", Match{Hosts: hosts("z.test")}), on("second", pair[1])})
+		require.ErrorContains(t, err, `contracts "first" and "second" match the same requests`, name)
+		assert.NotContains(t, err.Error(), "other", name)
+	}
+	for name, pair := range map[string][2]Match{
+		"hosts":         {{Hosts: hosts("a.test")}, {Hosts: hosts("b.test")}},
+		"port":          {{Hosts: hosts("a.test")}, {Hosts: hosts("a.test:443")}},
+		"ports":         {{Hosts: hosts("a.test:80")}, {Hosts: hosts("a.test:443")}},
+		"methods":       {{Hosts: hosts("a.test")}, {Hosts: hosts("a.test"), Methods: []string{"PUT"}}},
+		"paths":         {{Hosts: hosts("a.test"), Path: "/v1"}, {Hosts: hosts("a.test"), Path: "/v2"}},
+		"header values": {{Hosts: hosts("a.test"), Header: "X-A", HeaderValue: "1"}, {Hosts: hosts("a.test"), Header: "X-A", HeaderValue: "2"}},
+		"a condition":   {{Hosts: hosts("a.test"), Header: "X-A"}, {Hosts: hosts("a.test")}},
+	} {
+		_, err := newContractSet([]Contract{on("first", pair[0]), on("second", pair[1])})
+		assert.NoError(t, err, name)
+	}
+	_, err := newContractSet([]Contract{on("alone", Match{Hosts: hosts("a.test", "A.test", "a.test")})})
+	assert.NoError(t, err, "a host that stands twice in one contract")
+}
+
+func TestASetOfContractsDoesNotChangeWithItsSource(t *testing.T) {
+	t.Parallel()
+	cs := []Contract{IdempotencyKey("a.test", time.Hour)}
+	s, err := newContractSet(cs)
+	require.NoError(t, err)
+	cs[0].Match.Hosts[0] = "b.test"
+	cs[0].Answers[0].Status[0] = 200
+	cs[0].Answers[0].Codes[0] = "*"
+	cs[0].Replay.Headers[0], cs[0].Replay.Values[0] = "X", "x"
+	require.Equal(t, IdempotencyKey("a.test", time.Hour).Answers, s.named("a.test").Answers)
+	require.Equal(t, IdempotencyKey("a.test", time.Hour).Replay, s.named("a.test").Replay)
+	require.Equal(t, "a.test", matched(s, request(t, "POST", "https://a.test/")))
+}
+
+func TestAContractWithoutANameIsNamedAfterItsFirstHostAndPath(t *testing.T) {
+	t.Parallel()
+	s, err := newContractSet([]Contract{
+		on("", Match{Hosts: hosts("API.example.com:443", "b.test"), Path: "/v1/"}),
+		on("", Match{Hosts: hosts("[::1]:80")}),
+		on("", Match{Hosts: hosts("*")}),
+	})
+	require.NoError(t, err)
+	for _, name := range []string{"api.example.com:443/v1", "[::1]:80", "*"} {
+		require.NotNil(t, s.named(name), name)
+		assert.Equal(t, name, s.named(name).Name)
+	}
+	assert.Nil(t, s.named("else"))
+
+	_, err = newContractSet([]Contract{
+		on("", Match{Hosts: hosts("a.test")}),
+		on("", Match{Hosts: hosts("a.test"), Methods: []string{"PUT"}}),
+	})
+	assert.ErrorContains(t, err, `contract "a.test" (#1): Name is taken`)
+}
+
+// manyContracts are 150 contracts on 50 hosts.
+func manyContracts(tb testing.TB) *contractSet {
+	cs := []Contract{on("any", Match{Hosts: hosts("*")})}
+	for i := range 50 {
+		for _, path := range []string{"", "/v1", "/v1/charges"} {
+			cs = append(cs, on("", Match{Hosts: hosts(fmt.Sprintf("api%d.example.com", i)), Path: path}))
+		}
+	}
+	s, err := newContractSet(cs[:150])
+	require.NoError(tb, err)
+	return s
+}
+
+func TestMatchingAllocatesNothing(t *testing.T) {
+	s := manyContracts(t)
+	for _, target := range []string{"https://api48.example.com/v1/charges/1", "https://other.test/x", "http://api7.example.com:8080"} {
+		req := request(t, "POST", target, "X-A", "b")
+		assert.Zero(t, testing.AllocsPerRun(100, func() { s.match(req) }), target)
+	}
+}
+
+func BenchmarkMatchAmong150Contracts(b *testing.B) {
+	s := manyContracts(b)
+	for name, target := range map[string]string{"its host": "https://api48.example.com/v1/customers/1", "any host": "https://other.test/x"} {
+		b.Run(name, func(b *testing.B) {
+			req := request(b, "POST", target)
+			b.ReportAllocs()
+			for b.Loop() {
+				if s.match(req) == nil {
+					b.Fatal("no match")
+				}
+			}
+		})
+	}
+}
