@@ -111,9 +111,12 @@ func (k *contractCheck) key(r KeyRule) {
 	k.failIf(r.Min < 0, "Key.Min is %d; it cannot be negative, zero means %d", r.Min, leastKey)
 	k.failIf(r.Max < 0, "Key.Max is %d; it cannot be negative, zero means %d", r.Max, mostKey)
 	least, most := r.lengths()
-	k.failIf(least > most, "Key.Min is %d and Key.Max %d (zero means %d and %d); make Min the smaller", r.Min, r.Max, leastKey, mostKey)
+	k.failIf(r.Max >= 0 && least > most, "Key.Min is %d and Key.Max %d (zero means %d and %d); make Min the smaller", r.Min, r.Max, leastKey, mostKey)
 	for i := range len(r.Alphabet) {
-		k.failIf(!safeKeyByte(r.Alphabet[i]), "Key.Alphabet has the byte %q, which does not come through a header unchanged; leave it out", r.Alphabet[i])
+		if !safeKeyByte(r.Alphabet[i]) {
+			k.failIf(true, "Key.Alphabet has the byte %q, which does not come through a header unchanged; leave it out", r.Alphabet[i:i+1])
+			break
+		}
 	}
 	k.failIf(r.Form > FormHex, "Key.Form is %d; use one of the Form constants", r.Form)
 	if len(k.errs) > before {

@@ -1,0 +1,141 @@
+package oncehttp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// textAt reads a body and returns the text at a pointer.
+func textAt(body, pointer string) (string, bool) {
+	doc, ok := readAnswerBody([]byte(body))
+	if !ok {
+		return "", false
+	}
+	return doc.textAt(pointer)
+}
+
+func TestAPointerNamesAValueAsRFC6901Says(t *testing.T) {
+	t.Parallel()
+	const body = ` {"foo": ["bar", "baz", {"x": [1, [2], {}]}], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, "k\"l": 6,
+		" ": 7, "m~n": 8, "~1": 9, "\u00e9": "é", "big": 12345678901234567890.10e+2, "no": false, "yes":true, "nil": null,
+		"s": "a\u0062c\n", "o": {"o": {"o": "deep"}}, "twice": 1, "twice": {"n": "last"}, "00": "zeros", "brackets": "]}[{,:\"", "after": 1} ` + "\n"
+	for pointer, want := range map[string]string{
+		"/foo/0": "bar", "/foo/1": "baz", "/foo/2/x/0": "1", "/foo/2/x/1/0": "2", "/": "0", "/a~1b": "1", "/c%d": "2", "/e^f": "3", "/g|h": "4",
+		`/i\j`: "5", `/k"l`: "6", "/ ": "7", "/m~0n": "8", "/~01": "9", "/é": "é", "/big": "12345678901234567890.10e+2", "/no": "false", "/yes": "true",
+		"/s": "abc\n", "/o/o/o": "deep", "/twice/n": "last", "/00": "zeros", "/brackets": `]}[{,:"`, "/after": "1",
+	} {
+		got, ok := textAt(body, pointer)
+		assert.True(t, ok, pointer)
+		assert.Equal(t, want, got, pointer)
+	}
+	for _, pointer := range []string{
+		"", "/foo", "/o", "/nil", "/nil/x", "/none", "/foo/3", "/foo/-", "/foo/-1", "/foo/00", "/foo/01", "/foo/+1", "/foo/ 1", "/foo/", "/foo/x",
+		"/foo/99999999999999999999", "/foo/0/0", "/o/o/o/o", "/no/0", "/twice/x", "foo", "/foo//0",
+	} {
+		got, ok := textAt(body, pointer)
+		assert.False(t, ok, pointer)
+		assert.Empty(t, got, pointer)
+	}
+	got, ok := textAt(` "whole" `, "")
+	assert.True(t, ok)
+	assert.Equal(t, "whole", got)
+}
+
+func TestWhatIsNoJSONHasNoValues(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		"", " ", "x", `{"a":1`, `{"a":1}x`, `{"a":1,}`, `{'a':1}`, "\ufeff" + `{"a":1}`, `{"a":1}{"a":1}`, `{"a":01}`, `{"a":"` + "\n" + `"}`,
+		strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001), strings.Repeat(`{"a":`, 1_000_000),
+	} {
+		_, ok := textAt(body, "/a")
+		assert.False(t, ok, "%.20q", body)
+	}
+	deep := strings.Repeat(`{"a":`, 9_999) + "1" + strings.Repeat("}", 9_999)
+	got, ok := textAt(deep, strings.Repeat("/a", 9_999))
+	assert.True(t, ok)
+	assert.Equal(t, "1", got)
+}
+
+func TestAWrongPointerIsTold(t *testing.T) {
+	t.Parallel()
+	for pointer, want := range map[string]string{
+		"": "", "/": "", "/a/b": "", "/~0~1": "", "/é": "",
+		"a": "does not start", "/~": "~0", "/~2": "~0", "/a~/b": "~0", "/\xff": "UTF-8",
+	} {
+		problem := pointerProblem(pointer)
+		if want == "" {
+			assert.Empty(t, problem, pointer)
+		} else {
+			assert.Contains(t, problem, want, pointer)
+		}
+	}
+}
+
+// slowTextAt is textAt by decoding the whole body.
+func slowTextAt(body []byte, pointer string) (string, bool) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var v any
+	if !json.Valid(body) || dec.Decode(&v) != nil {
+		return "", false
+	}
+	if pointer != "" {
+		for _, token := range strings.Split(pointer[1:], "/") {
+			switch x := v.(type) {
+			case map[string]any:
+				var ok bool
+				if v, ok = x[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]; !ok {
+					return "", false
+				}
+			case []any:
+				i, err := strconv.ParseUint(token, 10, 31)
+				if err != nil || int(i) >= len(x) || len(token) > 1 && token[0] == '0' {
+					return "", false
+				}
+				v = x[i]
+			default:
+				return "", false
+			}
+		}
+	}
+	switch x := v.(type) {
+	case string:
+		return x, true
+	case json.Number:
+		return x.String(), true
+	case bool:
+		return strconv.FormatBool(x), true
+	}
+	return "", false
+}
+
+func FuzzPointer(f *testing.F) {
+	f.Add([]byte(`{"error":{"code":"x","n":[1,2.50,{"a/b":null}]}}`), "/error/n/1")
+	f.Add([]byte(`{"a":1,"a":{"b":"\ud83d\ude00"}}`), "/a/b")
+	f.Add([]byte("{\"\xff\":[true]}"), "/\ufffd/0")
+	f.Add([]byte(` [ [ ] , { } , "a" ] `), "/2")
+	f.Add([]byte(`{"~1":{"":-0.0e-0}}`), "/~01/")
+	f.Fuzz(func(t *testing.T, body []byte, pointer string) {
+		doc, isJSON := readAnswerBody(body)
+		require.Equal(t, json.Valid(body), isJSON)
+		if !isJSON {
+			return
+		}
+		got, ok := doc.textAt(pointer) // no panic, whatever the pointer
+		if pointerProblem(pointer) != "" {
+			return
+		}
+		want, wantOK := slowTextAt(body, pointer)
+		require.Equal(t, wantOK, ok)
+		require.Equal(t, want, got)
+		if v, ok := doc.at(pointer); ok {
+			require.True(t, json.Valid(v), "a value is a whole JSON text: %q", v)
+		}
+	})
+}
