@@ -1,0 +1,117 @@
+package oncehttp
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// boltResolve is path without symbolic links, absolute; the file itself need
+// not exist.
+func boltResolve(path string) (string, error) {
+	if path == "" {
+		return "", boltFailed(`""`, "is no path; name a file for the journal", nil)
+	}
+	resolved := path
+	for range 40 {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(resolved))
+		if err == nil {
+			dir, err = filepath.Abs(dir)
+		}
+		if err != nil {
+			return "", boltFailed(path, "has no directory to be in", err)
+		}
+		resolved = filepath.Join(dir, filepath.Base(resolved))
+		target, err := os.Readlink(resolved)
+		if err != nil {
+			return resolved, nil // no link, or nothing there
+		}
+		if !filepath.IsAbs(target) {
+			// Not Join: what ".." means depends on the links before it.
+			target = dir + string(filepath.Separator) + target
+		}
+		resolved = target
+	}
+	return "", boltFailed(path, "has too many symbolic links", nil)
+}
+
+// boltPlace refuses a file system on which locks and shared memory do not hold
+// between machines, and warns of one that loses its files.
+func boltPlace(path string, logger *slog.Logger) error {
+	kind, trust := fileSystem(filepath.Dir(path))
+	switch trust {
+	case placeRefused:
+		return boltFailed(path, "is on a network file system ("+kind+"), where a journal is not safe; put it on a local disk", nil)
+	case placeDoubtful:
+		logger.Warn("oncehttp: the journal may not outlive this machine's or container's life; put it on a local disk", "path", path, "filesystem", kind)
+	}
+	return nil
+}
+
+type placeTrust uint8
+
+const (
+	placeFine placeTrust = iota
+	placeDoubtful
+	placeRefused
+)
+
+// boltCreate puts a new journal at path, whole. If another came first, that
+// one stands. A crash on the way leaves at most a file of another name beside
+// it, which nothing reads.
+func boltCreate(path string) error {
+	failed := func(err error) error { return boltFailed(path, "cannot be made", err) }
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
+	if err != nil {
+		return failed(err)
+	}
+	defer os.Remove(f.Name())
+	// Whatever the umask: no less, and no more.
+	if err := f.Chmod(0o600); err != nil {
+		f.Close()
+		return failed(err)
+	}
+	if err := boltBuild(f); err != nil {
+		return failed(err)
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return failed(err)
+	}
+	return nil
+}
+
+// boltBuild makes an empty journal of f, synced, and closes f.
+func boltBuild(f *os.File) error {
+	identity, err := identifyFile(f)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	meta := boltMeta{Format: boltFormat, Created: time.Now().UTC().Round(0)}
+	meta.Device, meta.Inode = identity.numbers()
+	db, err := bbolt.Open(f.Name(), 0o600, &bbolt.Options{
+		Timeout:      time.Second,
+		FreelistType: bbolt.FreelistMapType,
+		OpenFile:     func(string, int, os.FileMode) (*os.File, error) { return f, nil },
+	})
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range boltBuckets {
+			if _, err := tx.CreateBucket([]byte(name)); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket([]byte(bucketMeta)).Put([]byte(metaKey), meta.encode())
+	})
+	if err == nil {
+		err = f.Sync() // its mode too
+	}
+	return errors.Join(err, db.Close())
+}

@@ -1,0 +1,4 @@
+package oncehttp
+
+// OpenBolt lets tests outside the package open a journal.
+var OpenBolt = openBolt

@@ -1,0 +1,33 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package oncehttp
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// lockFile takes the lock that bbolt takes on the same descriptor later, so
+// that the file is examined while nobody writes it. It is bbolt's ErrTimeout
+// if wait passes first.
+func lockFile(f *os.File, wait time.Duration) error {
+	for deadline := time.Now().Add(wait); ; {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return nil
+		}
+		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+			return err
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return berrors.ErrTimeout
+		}
+		time.Sleep(min(left, 20*time.Millisecond))
+	}
+}
+
+func unlockFile(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

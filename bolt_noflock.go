@@ -1,0 +1,14 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package oncehttp
+
+import (
+	"os"
+	"time"
+)
+
+// Here only bbolt's own lock holds. The file is examined before that, and may
+// be refused as damaged if another process writes it at that moment.
+func lockFile(*os.File, time.Duration) error { return nil }
+
+func unlockFile(*os.File) {}
