@@ -1,0 +1,175 @@
+package mockserver
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// A Request is what the ledger keeps of one request received. The fields from
+// BodySHA256 on are filled in as the request goes its way.
+type Request struct {
+	// N numbers the requests from 1 in the order in which they were received.
+	N    int
+	Time time.Time
+	// Conn numbers the connections from 1; 0 if the server was not started by
+	// [Start] or [Memory].
+	Conn   int
+	Proto  string
+	Method string
+	Host   string
+	// Path with the query, as it was sent.
+	Path string
+	// Header as it was received, credentials included.
+	Header http.Header
+	// ContentLength as declared; -1 if it was not.
+	ContentLength int64
+	// Key as received; several are joined by commas. Empty: none.
+	Key string
+	// Tenant the request belongs to.
+	Tenant string
+	// Fault that was applied.
+	Fault Fault
+
+	// BodySHA256 in hexadecimal, and BodyBytes, of what was read of the body.
+	BodySHA256 string
+	BodyBytes  int64
+	// Reached: the request got to the workflow.
+	Reached bool
+	// Effect: this request made an effect.
+	Effect bool
+	// Replayed: it was answered with what an earlier one stored.
+	Replayed bool
+	// Status sent, in whole or in part; 0 if none was.
+	Status int
+	// Done: the server has finished with it.
+	Done bool
+}
+
+// An Effect is one execution that took effect.
+type Effect struct {
+	Time time.Time
+	// Request is the N of the request that made it.
+	Request int
+	Tenant  string
+	// Key it was made under; empty if it was unprotected.
+	Key string
+	// What as [Config].What says.
+	What string
+	// Answer that told of it.
+	Answer Answer
+}
+
+// Requests returns what was received so far, in order.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Request, len(s.requests))
+	for i, r := range s.requests {
+		out[i] = *r
+		out[i].Header = r.Header.Clone()
+		out[i].Fault = r.Fault.clone()
+	}
+	return out
+}
+
+// Effects counts the effects under a key, of all tenants.
+func (s *Server) Effects(key string) int {
+	return s.countEffects(func(e Effect) bool { return e.Key == key })
+}
+
+// EffectsOf counts the effects that [Config].What names so.
+func (s *Server) EffectsOf(what string) int {
+	return s.countEffects(func(e Effect) bool { return e.What == what })
+}
+
+// EffectsTotal counts all effects.
+func (s *Server) EffectsTotal() int {
+	return s.countEffects(func(Effect) bool { return true })
+}
+
+func (s *Server) countEffects(is func(Effect) bool) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, e := range s.effects {
+		if is(e) {
+			n++
+		}
+	}
+	return n
+}
+
+// EffectLog returns the effects so far, in the order in which they happened.
+func (s *Server) EffectLog() []Effect {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := slices.Clone(s.effects)
+	for i := range out {
+		out[i].Answer = out[i].Answer.clone()
+	}
+	return out
+}
+
+// WaitIdle waits until the server works on no request: all that were received
+// are answered, lost, or abandoned by their clients, and their effects have
+// happened. It returns the context's error if that comes first.
+func (s *Server) WaitIdle(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		if s.active == 0 {
+			s.mu.Unlock()
+			return nil
+		}
+		if s.idle == nil {
+			s.idle = make(chan struct{})
+		}
+		idle := s.idle
+		s.mu.Unlock()
+		select {
+		case <-idle:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// receive enters a request in the ledger and takes its fault, in one step, so
+// that scripts and ledger agree on the order.
+func (s *Server) receive(r *http.Request, key, tenant string) *Request {
+	conn, _ := r.Context().Value(connKey{}).(int)
+	q := &Request{
+		Time: time.Now(), Conn: conn, Proto: r.Proto, Method: r.Method, Host: r.Host,
+		Path: r.URL.RequestURI(), Header: r.Header.Clone(), ContentLength: r.ContentLength,
+		Key: key, Tenant: tenant,
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q.N = len(s.requests) + 1
+	q.Fault = s.scripts.next(key, r.URL.Path)
+	s.requests = append(s.requests, q)
+	s.active++
+	return q
+}
+
+// note changes a ledger entry.
+func (s *Server) note(q *Request, change func(*Request)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(q)
+}
+
+func (s *Server) finish(q *Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q.Done = true
+	s.active--
+	if s.active == 0 && s.idle != nil {
+		close(s.idle)
+		s.idle = nil
+	}
+}
+
+func hexOf(sum []byte) string { return hex.EncodeToString(sum) }
