@@ -46,8 +46,7 @@ func (x *exchange) show(a Answer) {
 		x.truncate(a)
 	case SeeEndless:
 		x.head(a)
-		chunk := bytes.Repeat([]byte("endless "), 512)
-		x.stream(chunk, 0)
+		x.endless()
 	case SeeDrip:
 		x.head(a)
 		x.drip(a.Body)
@@ -78,22 +77,21 @@ func (x *exchange) silence() {
 	x.abort()
 }
 
-// stream writes b again and again until the client goes.
-func (x *exchange) stream(b []byte, every time.Duration) {
-	out := http.NewResponseController(x.w)
-	for x.r.Context().Err() == nil && x.sleep(every) {
+// endless writes until the client goes or the server closes. The body never
+// ends properly.
+func (x *exchange) endless() {
+	chunk := bytes.Repeat([]byte("endless "), 512)
+	for x.r.Context().Err() == nil {
 		select {
 		case <-x.done:
-			return
+			x.abort()
 		default:
 		}
-		if _, err := x.w.Write(b); err != nil {
-			return
-		}
-		if err := out.Flush(); err != nil {
-			return
+		if _, err := x.w.Write(chunk); err != nil {
+			break
 		}
 	}
+	x.abort()
 }
 
 func (x *exchange) drip(body string) {
