@@ -33,13 +33,18 @@ type Fault struct {
 	// the client has gone meanwhile.
 	Before time.Duration
 	// Late shows the client the fault at once and lets the request reach the
-	// workflow this much later. See must not need the workflow's answer.
-	Late time.Duration
+	// workflow this much later; Behind when this many other requests are done.
+	// See must not need the workflow's answer.
+	Late   time.Duration
+	Behind int
+	// Crash kills the server where it says, see [Server.Crash]. The client sees
+	// its connection closed.
+	Crash CrashPoint
 
 	// After delays the answer, or its loss, after the workflow.
 	After time.Duration
 	// Status, Header and Body are the answer in place of the workflow's. Status
-	// 0: the workflow's own, or what See says.
+	// 0: the workflow's own, with Header added, or what See says.
 	Status int
 	Header http.Header
 	Body   string
@@ -49,6 +54,8 @@ type Fault struct {
 	Informational []int
 	// Keep is how many bytes of the answer's body [SeeTruncated] sends.
 	Keep int
+	// Gzip compresses the answer's body and says so; Keep counts compressed bytes.
+	Gzip bool
 	// Framing of a truncated answer. Default [FramingLength].
 	Framing Framing
 	// Read is how many bytes of the request's body [SeeEarly] reads.
@@ -85,6 +92,13 @@ const (
 	SeeEndless See = "endless"
 	// SeeDrip sends the answer's body one byte at a time.
 	SeeDrip See = "drip"
+	// SeeGoAway ends the connection with GOAWAY, of which the last stream is the
+	// one before this request's: it says that the request was not processed.
+	// Only with [Config].HTTP2, and one request at a time. With Commit it lies.
+	SeeGoAway See = "goaway"
+	// SeeRefused resets the stream with REFUSED_STREAM, which says the same. Only
+	// with [Config].HTTP2.
+	SeeRefused See = "refused"
 	// SeeRaw writes Body to the connection as it is, in place of an answer, and
 	// closes it: garbage, half a status line, anything. Only HTTP/1.
 	SeeRaw See = "raw"
@@ -149,8 +163,12 @@ func (f Fault) Always() Fault { f.Times = -1; return f }
 
 // reaches reports whether the request gets to the workflow.
 func (f Fault) reaches() bool {
-	return f.Commit || f.Origin || f.leavesAnswer()
+	return f.Commit || f.Origin || f.Crash != NoCrash || f.leavesAnswer()
 }
+
+// delivers reports whether the request reaches the workflow after the client
+// has seen the fault.
+func (f Fault) delivers() bool { return (f.Late > 0 || f.Behind > 0) && f.reaches() }
 
 // leavesAnswer reports whether the client sees the workflow's own answer.
 func (f Fault) leavesAnswer() bool {
@@ -163,9 +181,9 @@ func (f Fault) leavesAnswer() bool {
 
 // An Answer is a whole HTTP answer.
 type Answer struct {
-	Status int
-	Header http.Header
-	Body   string
+	Status int         `json:"status,omitzero"`
+	Header http.Header `json:"header,omitzero"`
+	Body   string      `json:"body,omitzero"`
 }
 
 // problem is an error of the server's own.

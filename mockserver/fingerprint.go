@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -95,22 +93,4 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 		return object, nil
 	}
 	return array, nil
-}
-
-// keyOf takes the key from a header that must be there at most once: a second
-// line or a comma would be read as two keys by one hop and as one by the next.
-func keyOf(r *http.Request, name string) (key string, ok bool) {
-	var values []string
-	for _, field := range slices.Sorted(maps.Keys(r.Header)) {
-		if strings.EqualFold(field, name) {
-			values = append(values, r.Header[field]...)
-		}
-	}
-	switch {
-	case len(values) == 0:
-		return "", true
-	case len(values) > 1, strings.Contains(values[0], ","), values[0] == "":
-		return strings.Join(values, ","), false
-	}
-	return values[0], true
 }

@@ -26,7 +26,8 @@ type Request struct {
 	Header http.Header
 	// ContentLength as declared; -1 if it was not.
 	ContentLength int64
-	// Key as received; several are joined by commas. Empty: none.
+	// Key without its quotes, if the profile has them; several are joined by
+	// commas. Empty: none.
 	Key string
 	// Tenant the request belongs to.
 	Tenant string
@@ -138,20 +139,35 @@ func (s *Server) WaitIdle(ctx context.Context) error {
 
 // receive enters a request in the ledger and takes its fault, in one step, so
 // that scripts and ledger agree on the order.
-func (s *Server) receive(r *http.Request, key, tenant string) *Request {
-	conn, _ := r.Context().Value(connKey{}).(int)
-	q := &Request{
-		Time: time.Now(), Conn: conn, Proto: r.Proto, Method: r.Method, Host: r.Host,
-		Path: r.URL.RequestURI(), Header: r.Header.Clone(), ContentLength: r.ContentLength,
-		Key: key, Tenant: tenant,
+func (s *Server) receive(x *exchange, tenant string) {
+	r := x.r
+	number := 0
+	if c := connOf(r); c != nil {
+		number = c.number
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q.N = len(s.requests) + 1
-	q.Fault = s.scripts.next(key, r.URL.Path)
-	s.requests = append(s.requests, q)
+	x.fault = s.scripts.next(x.key, r.URL.Path)
+	x.entry = &Request{
+		N: len(s.requests) + 1, Time: time.Now(), Conn: number, Proto: r.Proto, Method: r.Method,
+		Host: r.Host, Path: r.URL.RequestURI(), Header: r.Header.Clone(), ContentLength: r.ContentLength,
+		Key: x.key, Tenant: tenant, Fault: x.fault.clone(),
+	}
+	x.life = s.life
+	x.behind = make(chan struct{})
+	if x.fault.Behind > 0 {
+		s.behind = append(s.behind, &behind{x.fault.Behind, x.behind})
+	} else {
+		close(x.behind)
+	}
+	s.requests = append(s.requests, x.entry)
 	s.active++
-	return q
+}
+
+// behind is a request that waits for n more to be done.
+type behind struct {
+	n    int
+	done chan struct{}
 }
 
 // note changes a ledger entry.
@@ -166,6 +182,13 @@ func (s *Server) finish(q *Request) {
 	defer s.mu.Unlock()
 	q.Done = true
 	s.active--
+	s.behind = slices.DeleteFunc(s.behind, func(b *behind) bool {
+		b.n--
+		if b.n == 0 {
+			close(b.done)
+		}
+		return b.n == 0
+	})
 	if s.active == 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil

@@ -2,13 +2,11 @@ package mockserver
 
 import (
 	"context"
-	"errors"
-	"io"
+	"crypto/tls"
 	"log"
 	"net"
 	"net/http"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -48,8 +46,23 @@ type Config struct {
 	// MaxBody is the longest body of a request that is accepted, in bytes. Default
 	// 64 MiB; a longer one gets 413.
 	MaxBody int64
+	// Lease is how long an execution holds its key. A repeat after that takes the
+	// key over and executes; the late first execution makes no effect. Default: as
+	// long as it runs.
+	Lease time.Duration
+	// PerSecond is how many requests a second reach the workflow; the rest get 429
+	// with Retry-After: 1. Default: no limit.
+	PerSecond int
+	// Lookup lets clients ask for effects. Default: they cannot.
+	Lookup Lookup
 	// Profile is how the API words its answers.
 	Profile Profile
+	// TLS serves https with a certificate of its own, which the server's
+	// transports trust.
+	TLS bool
+	// HTTP2 serves HTTP/2 instead of HTTP/1, without TLS by prior knowledge. Both
+	// apply to [Start] and [Memory].
+	HTTP2 bool
 	// ErrorLog of the HTTP server. Default: none.
 	ErrorLog *log.Logger
 }
@@ -74,18 +87,24 @@ type Server struct {
 	handler *http.Server
 	dial    func(context.Context) (net.Conn, error)
 	client  *http.Client
+	roots   *tls.Config    // the client's side of TLS
 	serving sync.WaitGroup // the accept loop and the connections
 	done    chan struct{}  // closed by Close
 
 	mu sync.Mutex
 	// Guarded by mu.
+	life       *life
 	store      store
 	scripts    scripts
 	requests   []*Request
 	effects    []Effect
+	rate       rate
+	lookups    rate
 	active     int           // requests being worked on
 	idle       chan struct{} // closed when active gets to 0; nil if nobody waits
+	behind     []*behind
 	conns      int
+	open       map[net.Conn]struct{}
 	refuse     int // dials to refuse; negative: all
 	closed     bool
 	transports []*http.Transport
@@ -94,15 +113,9 @@ type Server struct {
 // New returns a server that is only an [http.Handler], for a listener of yours.
 func New(cfg Config) *Server {
 	cfg.Profile = cfg.Profile.withDefaults()
-	if cfg.TTL == 0 {
-		cfg.TTL = 24 * time.Hour
-	}
-	if cfg.MaxKeys == 0 {
-		cfg.MaxKeys = 100_000
-	}
-	if cfg.MaxBody == 0 {
-		cfg.MaxBody = 64 << 20
-	}
+	setDefault(&cfg.TTL, 24*time.Hour)
+	setDefault(&cfg.MaxKeys, 100_000)
+	setDefault(&cfg.MaxBody, 64<<20)
 	if cfg.Tenant == nil {
 		cfg.Tenant = authorizationDigest
 	}
@@ -116,131 +129,16 @@ func New(cfg Config) *Server {
 		cfg.Unkeyed = func(*http.Request) bool { return false }
 	}
 	return &Server{
-		cfg:     cfg,
-		done:    make(chan struct{}),
-		store:   store{records: map[id]*record{}, max: cfg.MaxKeys, ttl: cfg.TTL},
+		cfg:  cfg,
+		done: make(chan struct{}),
+		life: &life{ended: make(chan struct{})},
+		store: store{
+			records: map[id]*record{}, max: cfg.MaxKeys, ttl: cfg.TTL, lease: cfg.Lease,
+			fromStored: cfg.Profile.FromCompletion, keepExpired: cfg.Profile.Expired.Status != 0,
+		},
 		scripts: newScripts(cfg.Script),
+		open:    map[net.Conn]struct{}{},
 	}
-}
-
-// Start returns a server that listens on a port of 127.0.0.1: real sockets, so
-// a reset is RST, and time is real. It panics if it cannot listen.
-func Start(cfg Config) *Server {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic("mockserver: cannot listen on 127.0.0.1: " + err.Error())
-	}
-	s := New(cfg)
-	addr := listener.Addr().String()
-	var dialer net.Dialer
-	s.serve(listener, "http://"+addr, func(ctx context.Context) (net.Conn, error) {
-		return dialer.DialContext(ctx, "tcp", addr)
-	})
-	return s
-}
-
-// Memory returns a server on a network in memory, for fast tests and for
-// testing/synctest: call it inside the bubble, and Close before the bubble
-// ends. A reset shows as ECONNRESET and a close as EOF, as on TCP, but bytes
-// in flight are never lost with the connection, and there are no time-outs,
-// half-open connections or system limits to meet.
-func Memory(cfg Config) *Server {
-	s := New(cfg)
-	network := newMemoryNet()
-	s.serve(network, "http://mockserver.test", network.dial)
-	return s
-}
-
-type connKey struct{}
-
-func (s *Server) serve(listener net.Listener, url string, dial func(context.Context) (net.Conn, error)) {
-	s.URL = url
-	s.dial = dial
-	errorLog := s.cfg.ErrorLog
-	if errorLog == nil {
-		errorLog = log.New(io.Discard, "", 0)
-	}
-	s.handler = &http.Server{
-		Handler:  s,
-		ErrorLog: errorLog,
-		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.conns++
-			return context.WithValue(ctx, connKey{}, s.conns)
-		},
-		ConnState: func(conn net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				s.serving.Add(1)
-				select {
-				case <-s.done: // accepted too late for http.Server.Close to know it
-					_ = conn.Close()
-				default:
-				}
-			case http.StateClosed, http.StateHijacked:
-				s.serving.Done()
-			}
-		},
-	}
-	s.client = &http.Client{Transport: s.Transport()}
-	s.serving.Go(func() { _ = s.handler.Serve(listener) }) // returns when closed
-}
-
-// Transport returns a new transport that reaches this server whatever host the
-// URL names, by http and by https (there is no TLS in it). Connections are kept
-// alive. It panics for a server made by [New].
-func (s *Server) Transport() *http.Transport {
-	if s.dial == nil {
-		panic("mockserver: a server made by New has no transport; use Start or Memory")
-	}
-	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := s.dialOnce(ctx)
-		if err != nil {
-			return nil, &net.OpError{Op: "dial", Net: network, Addr: memoryAddr(addr), Err: err}
-		}
-		return conn, nil
-	}
-	t := &http.Transport{DialContext: dial, DialTLSContext: dial}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.transports = append(s.transports, t)
-	return t
-}
-
-// Client returns the server's own client, over one transport as [Server.Transport]
-// makes them.
-func (s *Server) Client() *http.Client {
-	if s.client == nil {
-		panic("mockserver: a server made by New has no client; use Start or Memory")
-	}
-	return s.client
-}
-
-// RefuseDials makes the server's transports refuse the next n connections, all
-// if n is negative, as a closed port does: nothing was sent.
-func (s *Server) RefuseDials(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refuse = n
-}
-
-func (s *Server) dialOnce(ctx context.Context) (net.Conn, error) {
-	s.mu.Lock()
-	refused := s.refuse != 0
-	if s.refuse > 0 {
-		s.refuse--
-	}
-	s.mu.Unlock()
-	if refused {
-		return nil, syscall.ECONNREFUSED
-	}
-	conn, err := s.dial(ctx)
-	var op *net.OpError
-	if errors.As(err, &op) {
-		err = op.Err // the transport's dial wraps it again
-	}
-	return conn, err
 }
 
 // Close closes the listener and every connection, abandons work that has not
@@ -254,9 +152,10 @@ func (s *Server) Close() {
 	}
 	s.closed = true
 	transports := s.transports
+	close(s.done)
+	close(s.life.ended)
 	s.mu.Unlock()
 
-	close(s.done)
 	if s.handler != nil {
 		_ = s.handler.Close()
 	}

@@ -7,14 +7,36 @@ type id struct {
 	tenant, operation, key string
 }
 
-// A record is what the server knows of a key: a claim while answer is nil, then
-// a stored answer.
+// A record is what the server knows of a key. It survives [Server.Crash].
+//
+//	running -> stored          the execution ended and its answer is kept
+//	running -> (no record)     it ended without an effect and is released
+//	running -> fenced          its lease ran out, a repeat took the key over
+//	running -> indeterminate   the server crashed: nobody knows how far it got
+//	indeterminate -> stored or (no record)   by Reconcile
 type record struct {
 	print fingerprint
+	// first is when the key was first seen; a take-over keeps it.
 	first time.Time
-	// answer is set once and never changed.
+	// lease is when a repeat may take a running record over; zero: never.
+	lease time.Time
+	state recordState
+	// answer and since when it is stored; of an indeterminate record, the answer
+	// that an effect was made with, which the server itself does not know.
 	answer *Answer
+	stored time.Time
+	// settled is closed when the record stops running.
+	settled chan struct{}
 }
+
+type recordState uint8
+
+const (
+	running recordState = iota
+	stored
+	fenced
+	indeterminate
+)
 
 type verdict uint8
 
@@ -23,6 +45,8 @@ const (
 	replay
 	inFlight
 	mismatch
+	unknown
+	gone
 	full
 )
 
@@ -32,64 +56,124 @@ type store struct {
 	records map[id]*record
 	max     int
 	ttl     time.Duration // negative: for ever
+	lease   time.Duration // 0: as long as the work
+	// fromStored counts ttl from the storing, not from the first request.
+	fromStored bool
+	// keepExpired remembers that a key has expired.
+	keepExpired bool
 }
 
-// expired: a record lives from the key's first request, and a claim as long as
-// its work.
+// expired is never true of a running record: a live claim is not reaped.
 func (s *store) expired(rec *record, now time.Time) bool {
-	return s.ttl >= 0 && rec.answer != nil && now.Sub(rec.first) >= s.ttl
+	from := rec.first
+	if s.fromStored && rec.state == stored {
+		from = rec.stored
+	}
+	return s.ttl >= 0 && rec.state != running && now.Sub(from) >= s.ttl
 }
 
 // claim looks a key up and takes it if it is free. Another payload is told
 // before the flight: a client with the wrong payload would else be asked to
 // wait for an answer that is never its own.
 func (s *store) claim(k id, print fingerprint, now time.Time) (*record, verdict) {
-	rec := s.records[k]
-	if rec != nil && s.expired(rec, now) {
-		delete(s.records, k)
-		rec = nil
-	}
-	switch {
-	case rec == nil:
-	case rec.print != print:
-		return rec, mismatch
-	case rec.answer == nil:
-		return rec, inFlight
-	default:
-		return rec, replay
+	first := now
+	if rec := s.records[k]; rec != nil {
+		switch {
+		case s.expired(rec, now) && s.keepExpired:
+			return rec, gone
+		case s.expired(rec, now):
+			delete(s.records, k)
+		case rec.print != print:
+			return rec, mismatch
+		case rec.state == indeterminate:
+			return rec, unknown
+		case rec.state == stored:
+			return rec, replay
+		case rec.lease.IsZero() || now.Before(rec.lease):
+			return rec, inFlight
+		default:
+			rec.state = fenced
+			close(rec.settled)
+			first = rec.first
+			delete(s.records, k)
+		}
 	}
 	if len(s.records) >= s.max && s.reap(now) == 0 {
 		return nil, full
 	}
-	rec = &record{print: print, first: now}
+	rec := &record{print: print, first: first, settled: make(chan struct{})}
+	if s.lease > 0 {
+		rec.lease = now.Add(s.lease)
+	}
 	s.records[k] = rec
 	return rec, granted
 }
 
-// keep stores the answer of a claim. A claim that is no longer the key's own
-// (the server was told to forget it) stores nothing.
-func (s *store) keep(k id, rec *record, a Answer) {
-	if s.records[k] == rec {
-		rec.answer = &a
+// keep stores the answer of a running record. One that was forgotten meanwhile
+// is not the key's own any more, and what it learns is lost.
+func (s *store) keep(rec *record, a Answer, now time.Time) {
+	if rec.state == running {
+		rec.state, rec.answer, rec.stored = stored, &a, now
+		close(rec.settled)
 	}
 }
 
-// release gives a claim up, so that the key counts as new.
+// release gives a running record up, so that the key counts as new.
 func (s *store) release(k id, rec *record) {
+	if rec.state != running {
+		return
+	}
+	rec.state = fenced
+	close(rec.settled)
 	if s.records[k] == rec {
 		delete(s.records, k)
 	}
+}
+
+// orphan is what a crash leaves of every running record. An answer that was
+// made before it is noted for reconcile.
+func (s *store) orphan() {
+	for _, rec := range s.records {
+		if rec.state == running {
+			rec.state = indeterminate
+			close(rec.settled)
+		}
+	}
+}
+
+func (s *store) reconcile(now time.Time) int {
+	n := 0
+	for k, rec := range s.records {
+		if rec.state != indeterminate {
+			continue
+		}
+		n++
+		if rec.answer == nil {
+			delete(s.records, k)
+			continue
+		}
+		rec.state, rec.stored = stored, now
+	}
+	return n
 }
 
 func (s *store) reap(now time.Time) int {
 	n := 0
 	for k, rec := range s.records {
-		if s.expired(rec, now) {
+		if s.expired(rec, now) && !s.keepExpired {
 			delete(s.records, k)
 			n++
 		}
 	}
 	return n
+}
+
+func (s *store) forget(key string) {
+	for k := range s.records {
+		if k.key == key {
+			delete(s.records, k)
+		}
+	}
 }
 
 // Reap removes the records older than [Config].TTL and returns how many. It is
@@ -106,9 +190,5 @@ func (s *Server) Reap() int {
 func (s *Server) Forget(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k := range s.store.records {
-		if k.key == key {
-			delete(s.store.records, k)
-		}
-	}
+	s.store.forget(key)
 }

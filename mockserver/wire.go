@@ -2,8 +2,10 @@ package mockserver
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -23,13 +25,39 @@ func (x *exchange) scripted() Answer {
 	return a.clone()
 }
 
-// abort ends the exchange without an answer: the connection is closed.
-func (x *exchange) abort() { panic(http.ErrAbortHandler) }
+// abort ends the exchange without an answer, or within one: HTTP/1 closes the
+// connection, HTTP/2 resets the stream, in the fault's way if it has one.
+func (x *exchange) abort() {
+	if c := connOf(x.r); c != nil && c.frames != nil && x.r.Context().Err() == nil {
+		c.frames.changeReset(x.fault.See)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// finished is the answer as it goes out: with the fault's headers on the
+// workflow's own, and compressed if the fault says so.
+func (x *exchange) finished(a Answer) Answer {
+	a = a.clone()
+	if a.Header == nil {
+		a.Header = http.Header{}
+	}
+	maps.Copy(a.Header, x.fault.Header)
+	if x.fault.Gzip {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = io.WriteString(z, a.Body) // a bytes.Buffer takes everything
+		_ = z.Close()
+		a.Body = b.String()
+		a.Header.Set("Content-Encoding", "gzip")
+	}
+	return a
+}
 
 // show lets the client see the answer as the fault says. It may end the handler
 // by http.ErrAbortHandler.
 func (x *exchange) show(a Answer) {
 	f := x.fault
+	a = x.finished(a)
 	for _, code := range f.Informational {
 		x.w.WriteHeader(code)
 	}
@@ -42,6 +70,8 @@ func (x *exchange) show(a Answer) {
 		x.cut([]byte(f.Body), false)
 	case SeeNothing:
 		x.silence()
+	case SeeGoAway, SeeRefused:
+		x.abort()
 	case SeeTruncated:
 		x.truncate(a)
 	case SeeEndless:
@@ -72,7 +102,7 @@ func (x *exchange) head(a Answer) {
 func (x *exchange) silence() {
 	select {
 	case <-x.r.Context().Done():
-	case <-x.done:
+	case <-x.life.ended:
 	}
 	x.abort()
 }
@@ -83,7 +113,7 @@ func (x *exchange) endless() {
 	chunk := bytes.Repeat([]byte("endless "), 512)
 	for x.r.Context().Err() == nil {
 		select {
-		case <-x.done:
+		case <-x.life.ended:
 			x.abort()
 		default:
 		}

@@ -29,24 +29,26 @@ func authorizationDigest(r *http.Request) string {
 // An exchange is one request on its way through the server.
 type exchange struct {
 	*Server
-	entry *Request
-	fault Fault
-	key   string
-	keyOK bool
-	w     http.ResponseWriter
-	r     *http.Request
-	body  []byte
-	late  bool // the work is left to a goroutine that finishes the entry
+	life   *life // the process that received it
+	entry  *Request
+	fault  Fault
+	key    string
+	keyOK  bool
+	w      http.ResponseWriter
+	r      *http.Request
+	body   []byte
+	behind chan struct{} // closed when Fault.Behind more requests are done
+	late   bool          // the work is left to a goroutine that finishes the entry
 }
 
 // ServeHTTP takes the request through its fault and the workflow.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	key, ok := keyOf(r, s.cfg.Profile.KeyHeader)
-	entry := s.receive(r, key, s.cfg.Tenant(r))
-	x := &exchange{Server: s, entry: entry, fault: entry.Fault, key: key, keyOK: ok, w: w, r: r}
+	key, ok := s.cfg.Profile.keyOf(r)
+	x := &exchange{Server: s, key: key, keyOK: ok, w: w, r: r}
+	s.receive(x, s.cfg.Tenant(r))
 	defer func() {
 		if !x.late {
-			s.finish(entry)
+			s.finish(x.entry)
 		}
 	}()
 	x.run()
@@ -61,11 +63,11 @@ func (x *exchange) run() {
 	if !x.readBody() {
 		return
 	}
-	if f.Late > 0 && f.reaches() {
+	if f.delivers() {
 		x.late = true
 		go func() { // Close waits for it: the entry is not finished
 			defer x.finish(x.entry)
-			if x.sleep(f.Late) {
+			if x.wait(x.behind) && x.sleep(f.Late) {
 				x.reach()
 			}
 		}()
@@ -89,7 +91,17 @@ func (x *exchange) run() {
 	x.show(answer)
 }
 
-// sleep returns false if the server closes first.
+// wait returns false if the server dies before the channel is closed.
+func (x *exchange) wait(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	case <-x.life.ended:
+		return false
+	}
+}
+
+// sleep returns false if the server dies first.
 func (x *exchange) sleep(d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -99,7 +111,7 @@ func (x *exchange) sleep(d time.Duration) bool {
 	select {
 	case <-t.C:
 		return true
-	case <-x.done:
+	case <-x.life.ended:
 		return false
 	}
 }
@@ -115,7 +127,7 @@ func (x *exchange) hold(d time.Duration) {
 	case <-t.C:
 	case <-x.r.Context().Done():
 		x.abort()
-	case <-x.done:
+	case <-x.life.ended:
 		x.abort()
 	}
 }
@@ -148,49 +160,86 @@ func (x *exchange) request() *http.Request {
 	return r
 }
 
-// reach takes the request through the workflow; false if the server closed
-// before it was through.
+// reach takes the request through the workflow; false if the server died on
+// the way.
 func (x *exchange) reach() (Answer, bool) {
 	x.note(x.entry, func(q *Request) { q.Reached = true })
+	p := x.cfg.Profile
+	if x.throttled() {
+		return problem(http.StatusTooManyRequests, "rate_limited", "").with("Retry-After", "1"), true
+	}
 	if err := x.authenticate(); err != nil {
 		return problem(http.StatusUnauthorized, "unauthorized", err.Error()).with("WWW-Authenticate", "Bearer"), true
 	}
-	if !x.keyOK {
-		return problem(http.StatusBadRequest, "invalid_idempotency_key", "send the key once, not empty and without a comma"), true
+	if key, ok := x.lookupKey(); ok {
+		return x.lookUp(key), true
 	}
-	if x.key == "" || safe(x.r.Method) || x.cfg.Unkeyed(x.request()) {
+	switch unkeyed := safe(x.r.Method) || x.cfg.Unkeyed(x.request()); {
+	case !x.keyOK:
+		return problem(http.StatusBadRequest, "invalid_idempotency_key", "send one key, as the API's rule for keys wants it"), true
+	case !unkeyed && x.key == "" && p.KeyRequired:
+		return problem(http.StatusBadRequest, "idempotency_key_missing", "this API wants a key"), true
+	case unkeyed || x.key == "":
 		return x.execute(nil)
 	}
+	return x.keyed(id{x.entry.Tenant, x.cfg.Operation(x.request()), x.key})
+}
 
-	k := id{x.entry.Tenant, x.cfg.Operation(x.request()), x.key}
+func (x *exchange) keyed(k id) (Answer, bool) {
+	p := x.cfg.Profile
 	print := printOf(x.r, x.body)
+	if p.OnMismatch == MismatchIgnored {
+		print = fingerprint{}
+	}
+	for {
+		rec, v, answer := x.claim(k, print)
+		switch v {
+		case granted:
+			return x.execute(&claim{k, rec})
+		case replay:
+			if p.Repeat.Status != 0 {
+				return p.Repeat.clone(), true
+			}
+			if !p.NoMarker {
+				answer = answer.with(p.Marker, "true")
+			}
+			return answer, true
+		case inFlight:
+			if !p.InFlightWaits {
+				return p.InFlight.clone(), true
+			}
+			if !x.wait(rec.settled) {
+				return Answer{}, false
+			}
+		case mismatch:
+			if p.OnMismatch == MismatchExecutes {
+				return x.execute(nil)
+			}
+			return p.Mismatch.clone(), true
+		case unknown:
+			return p.Indeterminate.clone(), true
+		case gone:
+			return p.Expired.clone(), true
+		default:
+			return problem(http.StatusServiceUnavailable, "idempotency_store_full", "no room for another key"), true
+		}
+	}
+}
+
+// claim asks the store under the lock; a replay comes with the stored answer.
+func (x *exchange) claim(k id, print fingerprint) (rec *record, v verdict, stored Answer) {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	if x.fault.Forget {
 		delete(x.store.records, k)
+		x.fault.Forget = false
 	}
-	rec, v := x.store.claim(k, print, time.Now())
-	var stored Answer
+	rec, v = x.store.claim(k, print, time.Now())
 	if v == replay {
-		stored = rec.answer.clone()
 		x.entry.Replayed = true
+		stored = rec.answer.clone()
 	}
-	x.mu.Unlock()
-
-	p := x.cfg.Profile
-	switch v {
-	case replay:
-		if !p.NoMarker {
-			stored = stored.with(p.Marker, "true")
-		}
-		return stored, true
-	case inFlight:
-		return p.InFlight, true
-	case mismatch:
-		return p.Mismatch, true
-	case full:
-		return problem(http.StatusServiceUnavailable, "idempotency_store_full", "no room for another key"), true
-	}
-	return x.execute(&claim{k, rec})
+	return rec, v, stored
 }
 
 func (x *exchange) authenticate() error {
@@ -211,13 +260,12 @@ type claim struct {
 	rec *record
 }
 
-// execute does the work, and under one lock makes the effect and stores its
-// answer, or releases the claim. A panic of a hook, or a Close, releases it
-// too: nothing has happened then.
+// execute does the work, then makes the effect and stores its answer, or
+// releases the claim, under one lock. A panic of a hook or a Close releases
+// the claim: nothing has happened then. False if the server died.
 func (x *exchange) execute(c *claim) (a Answer, ok bool) {
-	settled := false
 	defer func() {
-		if c != nil && !settled {
+		if c != nil {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			x.store.release(c.id, c.rec)
@@ -240,21 +288,45 @@ func (x *exchange) execute(c *claim) (a Answer, ok bool) {
 	if a.Status == 0 {
 		a.Status = http.StatusOK
 	}
-	effect = effect && !safe(x.r.Method)
-	what := x.cfg.What(x.request())
+	return x.commit(c, a, effect && !safe(x.r.Method), x.cfg.What(x.request()))
+}
 
+func (x *exchange) commit(c *claim, a Answer, effect bool, what string) (Answer, bool) {
+	now := time.Now()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.life.over() {
+		return Answer{}, false
+	}
+	if c != nil && c.rec.state == fenced {
+		// Another execution holds the key: what stores effects refuses this one.
+		return x.cfg.Profile.InFlight.clone(), true
+	}
+	if x.fault.Crash == CrashBefore {
+		x.crash()
+		return Answer{}, false
+	}
 	if effect {
 		x.effects = append(x.effects, Effect{
-			Time: time.Now(), Request: x.entry.N, Tenant: x.entry.Tenant,
+			Time: now, Request: x.entry.N, Tenant: x.entry.Tenant,
 			Key: x.key, What: what, Answer: a.clone(),
 		})
 		x.entry.Effect = true
 	}
+	if x.fault.Crash == CrashBetween {
+		if effect && c != nil {
+			made := a.clone()
+			c.rec.answer = &made
+		}
+		x.crash()
+		return Answer{}, false
+	}
 	if c != nil && (effect || x.cfg.Profile.stores(a.Status)) {
-		x.store.keep(c.id, c.rec, a.clone())
-		settled = true
+		x.store.keep(c.rec, a.clone(), now)
+	}
+	if x.fault.Crash == CrashAfter {
+		x.crash()
+		return Answer{}, false
 	}
 	return a, true
 }
