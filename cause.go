@@ -38,7 +38,7 @@ func newCause(err error) error {
 	if c, ok := err.(*cause); ok {
 		return c
 	}
-	return &cause{text: facts(err, 0), err: err}
+	return &cause{text: typedFacts(err, 0), err: err}
 }
 
 // causeText returns the cause that a journal kept the text of; nil for none.
@@ -54,10 +54,10 @@ const (
 	maxCauseBreadth = 3  // errors named of a joined one
 )
 
-// facts says what err is, by its type and those below it. No string that a
+// typedFacts says what err is, by its type and those below it. No string that a
 // foreign package chose passes: operations and networks only when they are known
 // words, host names only when they are host names, and texts only of constants.
-func facts(err error, depth int) string {
+func typedFacts(err error, depth int) string {
 	if constantError(err) {
 		return err.Error()
 	}
@@ -70,9 +70,9 @@ func facts(err error, depth int) string {
 		case inner == nil:
 			return cmp.Or(head, typeFact(err))
 		case head == "":
-			return facts(inner, depth+1)
+			return typedFacts(inner, depth+1)
 		}
-		return head + ": " + facts(inner, depth+1)
+		return head + ": " + typedFacts(inner, depth+1)
 	}
 	switch e := err.(type) {
 	case *cause:
@@ -181,7 +181,7 @@ func joinedFacts(list []error, depth int) string {
 	for _, err := range list[:min(len(list), maxCauseBreadth)] {
 		if err != nil {
 			// Wide trees are cut sooner than deep ones.
-			texts = append(texts, facts(err, depth+maxCauseBreadth))
+			texts = append(texts, typedFacts(err, depth+maxCauseBreadth))
 		}
 	}
 	if more := len(list) - maxCauseBreadth; more > 0 {

@@ -1,0 +1,297 @@
+package oncehttp
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"time"
+)
+
+// drainLimit is how much of a discarded answer is read, so that its connection
+// can be used again.
+const drainLimit = 64 << 10
+
+// Causes of our own for the end of an attempt's context.
+var (
+	errAttemptTimeout = errors.New("the attempt timed out (Retry.AttemptTimeout)")
+	errResend         = errors.New("the transport tried to send the request again by itself and was stopped")
+	errLate           = errors.New("a connection was got only after the key's usable window, and nothing was sent")
+)
+
+type attemptKey struct{}
+
+// withinAttempt says that a request is sent by an attempt of an oncehttp
+// client above, which does all retrying there is.
+func withinAttempt(ctx context.Context) bool { return ctx.Value(attemptKey{}) != nil }
+
+// An attempt is one sending of a request.
+type attempt struct {
+	base     http.RoundTripper
+	plain    bool // base is an *http.Transport
+	maxBody  int64
+	carrier  string // header that holds wire, or empty
+	wire     string
+	notAfter time.Time
+	timeout  time.Duration
+}
+
+// sent is what came of it.
+type sent struct {
+	facts facts
+	err   error // without a status
+	// response has the answer's status and headers. Its body is nil, or live:
+	// not read, or not read to its end.
+	response *http.Response
+	// cancel ends the attempt's context; called when the live body is closed.
+	cancel context.CancelCauseFunc
+}
+
+// do sends req once. Body, deadline and guard are its own.
+func (a attempt) do(ctx context.Context, req *http.Request, body []byte) sent {
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, attemptKey{}, true))
+	var timer *time.Timer
+	if a.timeout > 0 {
+		timer = time.AfterFunc(a.timeout, func() { cancel(errAttemptTimeout) })
+		defer timer.Stop()
+	}
+	g := &guard{host: authority(req.URL), carrier: a.carrier, wire: a.wire, notAfter: a.notAfter, cancel: cancel}
+	req = req.WithContext(httptrace.WithClientTrace(ctx, g.trace()))
+	req.GetBody = nil
+	req.Body = http.NoBody
+	if len(body) > 0 {
+		req.Body = &attemptBody{guard: g, r: bytes.NewReader(body)}
+	} else {
+		hideReplayable(req)
+	}
+	if err := ctx.Err(); err != nil {
+		return sent{facts: facts{failure: neverSent}, err: context.Cause(ctx), cancel: cancel}
+	}
+	if t, ok := a.base.(*http.Transport); ok && t.Proxy != nil {
+		if _, err := t.Proxy(req); err != nil {
+			return sent{facts: facts{failure: neverSent}, err: err, cancel: cancel}
+		}
+	}
+	resp, err := a.base.RoundTrip(req)
+	if err != nil {
+		cause := err
+		if own := context.Cause(ctx); own != nil {
+			cause = own
+		}
+		f := g.failure(err, a.plain, len(body) > 0)
+		cancel(nil)
+		return sent{facts: facts{failure: f}, err: cause, cancel: cancel}
+	}
+	s := sent{facts: facts{status: resp.StatusCode, header: resp.Header}, response: resp, cancel: cancel}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		resp.Body.Close()
+		resp.Body = nil
+		return s
+	}
+	if isStream(resp) {
+		if timer == nil || timer.Stop() {
+			return s // live, unread
+		}
+	}
+	if resp.StatusCode/100 == 2 {
+		s.read(a.maxBody)
+	} else {
+		s.read(min(a.maxBody, drainLimit)) // enough for any error's code
+	}
+	if s.response.Body != nil && timer != nil && !timer.Stop() {
+		s.discard() // it timed out at the last moment
+		s.facts.cut = true
+	}
+	return s
+}
+
+// read reads the answer: whole, or cut, or up to the limit. In the last case
+// it stays live, with what was read in front.
+func (s *sent) read(limit int64) {
+	resp := s.response
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	s.facts.body = body
+	switch {
+	case int64(len(body)) > limit:
+		s.facts.body = body[:limit:limit]
+		resp.Body = &liveBody{Reader: io.MultiReader(bytes.NewReader(body), resp.Body), Closer: resp.Body}
+		return
+	case err != nil:
+		s.facts.cut, s.err = true, err
+	case endsByClosing(resp) && isJSON(resp.Header) && len(body) > 0 && !json.Valid(body):
+		s.facts.cut, s.err = true, io.ErrUnexpectedEOF
+	}
+	resp.Body.Close()
+	resp.Body = nil
+	s.cancel(nil)
+}
+
+// discard gives the connection back if the rest of the answer is short.
+func (s *sent) discard() {
+	if s.response == nil || s.response.Body == nil {
+		s.cancel(nil)
+		return
+	}
+	if _, ok := s.response.Body.(*liveBody); !ok { // nothing was read yet
+		io.CopyN(io.Discard, s.response.Body, drainLimit)
+	}
+	s.response.Body.Close()
+	s.response.Body = nil
+	s.cancel(nil)
+}
+
+type liveBody struct {
+	io.Reader
+	io.Closer
+}
+
+func isStream(resp *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return kind == "text/event-stream"
+}
+
+// endsByClosing: the framing says nothing of the body's end (RFC 9112 section
+// 6.3), so a cut-off body looks whole.
+func endsByClosing(resp *http.Response) bool {
+	return resp.ProtoMajor == 1 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 &&
+		!resp.Uncompressed && resp.Header.Get("Content-Encoding") == ""
+}
+
+func isJSON(h http.Header) bool {
+	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return kind == "application/json" || kind == "text/json" || strings.HasSuffix(kind, "+json")
+}
+
+// hideReplayable moves the headers by which net/http takes a body-less write
+// for one that it may send again (net/http Request.isReplayable) to map keys it
+// does not look at. Field names have no case (RFC 9110 section 5.1).
+func hideReplayable(req *http.Request) {
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+		if values, ok := req.Header[name]; ok {
+			delete(req.Header, name)
+			req.Header[strings.ToLower(name)] = values
+		}
+	}
+}
+
+// guard watches one call of the base transport: it stops a resend, and it
+// knows whether anything can have left. A connection that is asked for once
+// this attempt's headers were written (told by its key, or without one by its
+// host) or its body was read is a resend; one asked for before may serve a
+// request that the base makes for itself, a token's say.
+type guard struct {
+	host, carrier, wire string
+	notAfter            time.Time
+	cancel              context.CancelCauseFunc
+
+	mu             sync.Mutex // guards what follows; hooks run in several goroutines
+	asked, got     bool       // a connection
+	askedFor       string     // host and port of the last one
+	wrote, bodyHit bool       // this attempt's headers; its body was read
+	late           bool
+}
+
+func (g *guard) trace() *httptrace.ClientTrace {
+	t := &httptrace.ClientTrace{
+		GetConn: func(hostPort string) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if g.wrote || g.bodyHit {
+				g.cancel(errResend)
+			}
+			g.asked, g.askedFor = true, strings.ToLower(hostPort)
+		},
+		GotConn: func(info httptrace.GotConnInfo) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.got = true
+			if g.notAfter.IsZero() || !wallNow().After(g.notAfter) {
+				return
+			}
+			g.late = true
+			g.cancel(errLate)
+			if t, ok := info.Conn.(*tls.Conn); !ok || t.ConnectionState().NegotiatedProtocol != "h2" {
+				info.Conn.Close() // on HTTP/1 it is this attempt's alone, and no cancellation outruns the write
+			}
+		},
+	}
+	if g.wire != "" {
+		t.WroteHeaderField = func(name string, values []string) {
+			if strings.EqualFold(name, g.carrier) && len(values) == 1 && values[0] == g.wire {
+				g.mu.Lock()
+				g.wrote = true
+				g.mu.Unlock()
+			}
+		}
+	} else {
+		t.WroteHeaders = func() { // of a request to another host: one that the base makes for itself
+			g.mu.Lock()
+			g.wrote = g.wrote || g.askedFor == g.host
+			g.mu.Unlock()
+		}
+	}
+	return t
+}
+
+// failure says what an error without a status line proves.
+func (g *guard) failure(err error, plain, hasBody bool) failure {
+	var declared interface{ NotSent() bool }
+	if errors.As(err, &declared) && declared.NotSent() {
+		return neverSent
+	}
+	var stream streamError
+	if errors.As(err, &stream) && stream.Code == refusedStream {
+		return streamRefused
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.asked || g.got || g.bodyHit || !hasBody && !plain {
+		return lost
+	}
+	var cert *tls.CertificateVerificationError
+	if errors.As(err, &cert) || errors.Is(err, http.ErrSchemeMismatch) {
+		return neverTrusted
+	}
+	return neverConnected
+}
+
+// streamError has the fields that net/http and x/net/http2 fill in for
+// errors.As.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (e streamError) Error() string { return "HTTP/2 stream error" }
+
+const refusedStream = 0x7 // RFC 9113 section 7
+
+// attemptBody is one attempt's reader of the frozen bytes.
+type attemptBody struct {
+	guard *guard
+	r     *bytes.Reader
+}
+
+func (b *attemptBody) Read(p []byte) (int, error) {
+	b.guard.mu.Lock()
+	b.guard.bodyHit = true
+	late := b.guard.late
+	b.guard.mu.Unlock()
+	if late {
+		return 0, errLate
+	}
+	return b.r.Read(p)
+}
+
+func (b *attemptBody) Close() error { return nil }

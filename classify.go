@@ -1,0 +1,261 @@
+package oncehttp
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Every attempt is judged by three questions: did it take effect, does its
+// answer also settle the earlier attempts under this key, and can one more
+// attempt help? The table is in testdata/classify.golden, a row for each
+// status and failure.
+
+type effect uint8
+
+const (
+	effectNone effect = iota
+	effectMaybe
+	effectDone
+)
+
+type again uint8
+
+const (
+	againNo    again = iota
+	againLater       // not in this call
+	againNow         // after backoff
+)
+
+// protection is what makes the repeat of an ambiguous attempt safe.
+type protection uint8
+
+const (
+	unprotected protection = iota
+	idempotent             // by method: RFC 9110 section 9.2.2
+	keyed                  // a contract holds, and its carrier has the key
+)
+
+// failure is what is known of an attempt that got no status line. It is read
+// from httptrace, contexts and error types, never from an error's text.
+type failure uint8
+
+const (
+	// lost: anything may have happened.
+	lost failure = iota
+	// neverConnected: the transport reported that it asked for a connection and
+	// never got one, and the body was never read.
+	neverConnected
+	// neverTrusted: the same, and for a reason that waiting does not mend: a
+	// certificate that fails verification, TLS spoken to a server without it.
+	neverTrusted
+	// neverSent: an error in the chain says so (NotSent() bool).
+	neverSent
+	// streamRefused: HTTP/2 REFUSED_STREAM, or GOAWAY above our stream, by type.
+	streamRefused
+)
+
+// facts are what one attempt showed.
+type facts struct {
+	// status of the answer; 0: none, and failure says what is known.
+	status  int
+	failure failure
+	header  http.Header
+	// body as far as it was read; cut: it did not arrive whole.
+	body []byte
+	cut  bool
+}
+
+// history is what was known before the attempt.
+type history struct {
+	method     string
+	exposed    bool
+	protection protection
+	// renewable: Authorize can be told, once a call, that credentials were
+	// refused.
+	renewable bool
+	// refused: an unmarked refusal with the same status was seen before this
+	// one, and apart is the time between this send and the last earlier one.
+	refused bool
+	apart   time.Duration
+}
+
+// judgement is what an attempt proves and what it asks for.
+type judgement struct {
+	effect  effect
+	settles bool
+	again   again
+	reason  Reason
+	// wait is what the server asked for, when asked is set.
+	wait  time.Duration
+	asked bool
+	// replayed: the answer carries the contract's replay marker.
+	replayed bool
+	// incomplete: done, and the answer's body is missing or cut.
+	incomplete bool
+	// renew: send again at once with other credentials.
+	renew bool
+	// refusal: an unmarked 4xx that would settle if seen again later.
+	refusal bool
+	// reference is what the API calls the effect.
+	reference string
+	// contradicts says in which way the answer contradicts the contract.
+	contradicts string
+}
+
+// state is what an attempt so judged makes of an intent that was exposed, or
+// not, before it. Again wins over a rejection.
+func (j judgement) state(exposed bool) State {
+	switch {
+	case j.effect == effectDone:
+		return Confirmed
+	case j.effect == effectNone && j.again == againNo && (!exposed || j.settles):
+		return Rejected
+	}
+	return Pending
+}
+
+// classify judges one attempt. Contract is the one in force, or nil.
+func classify(f facts, h history, contract *Contract, now time.Time) judgement {
+	j := judge(f, h, contract)
+	if f.status != 0 {
+		j.wait, j.asked = retryAfter(f.header, now)
+	}
+	// An ambiguous attempt is repeated only under a key or an idempotent method.
+	if ambiguous := h.exposed || j.effect == effectMaybe; ambiguous && !j.settles && h.protection == unprotected {
+		j.again, j.renew = againNo, false
+	}
+	return j
+}
+
+func judge(f facts, h history, contract *Contract) judgement {
+	if f.status == 0 {
+		return judgeFailure(f.failure)
+	}
+	if contract == nil || h.protection != keyed {
+		return judgeStatus(f, h)
+	}
+	if !contract.Origin.isZero() && !contract.Origin.marks(f.header, f.body) && (f.status/100 == 2 || f.status/100 == 4) {
+		// Something in between answered; whether the API was reached, nobody knows.
+		return judgement{effect: effectMaybe, again: againNow, reason: Unknown}
+	}
+	if contract.Ignored.marks(f.header, f.body) {
+		h.protection = unprotected
+		j := judgeStatus(f, h)
+		j.contradicts = "the API says that it did not honour the key"
+		return j
+	}
+	j := judgeStatus(f, h)
+	if rule, ok := contract.rule(f.status, f.header, f.body); ok {
+		j = judgeVerdict(rule, f, j)
+	}
+	j.replayed = contract.Replay.marks(f.header, f.body)
+	switch {
+	case j.replayed && f.status/100 == 5:
+		j.effect, j.settles, j.again, j.reason = effectMaybe, true, againNo, StoredFailure
+	case j.replayed:
+		j.settles, j.refusal = true, false
+		if !j.incomplete {
+			j.again = againNo
+		}
+	case j.refusal && contract.Stored.Refusals:
+		j.settles = true
+	case j.refusal && h.refused && contract.Stored.Settle > 0 && h.apart > contract.Stored.Settle:
+		j.settles = true
+	}
+	if contract.Repeats && j.effect == effectNone && !j.settles {
+		j.effect = effectMaybe // another copy of the request may still run
+	}
+	if j.incomplete && contract.Stored.NoAnswer {
+		j.again = againNo // a repeat would not bring the body
+	}
+	return j
+}
+
+func judgeFailure(f failure) judgement {
+	switch f {
+	case neverConnected, neverSent, streamRefused:
+		return judgement{effect: effectNone, again: againNow, reason: NotSent}
+	case neverTrusted:
+		return judgement{effect: effectNone, again: againLater, reason: NotSent}
+	}
+	return judgement{effect: effectMaybe, again: againNow, reason: Unknown}
+}
+
+// judgeStatus is the table for an answer that no contract's rule decides.
+func judgeStatus(f facts, h history) judgement {
+	switch s := f.status; {
+	case s/100 == 2:
+		j := judgement{effect: effectDone, settles: true, incomplete: f.cut}
+		if f.cut && h.protection == keyed {
+			j.again = againNow
+		}
+		return j
+	case s == http.StatusGone && h.method == http.MethodDelete && h.exposed:
+		return judgement{effect: effectDone, settles: true}
+	case s == http.StatusUnauthorized && h.renewable:
+		return judgement{again: againNow, reason: Unauthorized, renew: true}
+	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired:
+		return judgement{reason: Unauthorized, refusal: true}
+	case s == http.StatusMisdirectedRequest, s == http.StatusTooEarly, s == http.StatusTooManyRequests:
+		return judgement{again: againNow, reason: Throttled}
+	case s == http.StatusRequestTimeout:
+		return judgement{effect: effectMaybe, again: againNow, reason: Unknown}
+	case s == http.StatusConflict && h.protection == keyed:
+		if code := errorCode(f.body); code == "" || f.header.Get("Retry-After") != "" || saysInProgress(code) {
+			return judgement{effect: effectMaybe, again: againNow, reason: InProgress}
+		}
+		return judgement{reason: Refused, refusal: true}
+	case slices.Contains(refusals, s):
+		return judgement{reason: Refused, refusal: s >= 400 && s < 500}
+	case s == http.StatusMovedPermanently, s == http.StatusFound, s == http.StatusSeeOther:
+		return judgement{effect: effectMaybe, reason: Unknown}
+	case s == http.StatusServiceUnavailable && f.header.Get("Retry-After") != "":
+		return judgement{effect: effectMaybe, again: againNow, reason: Throttled}
+	case slices.Contains(failures, s), s >= 520 && s <= 530:
+		return judgement{effect: effectMaybe, again: againNow, reason: ServerError}
+	}
+	return judgement{effect: effectMaybe, reason: Unknown}
+}
+
+// refusals are the statuses of a server that did not do it: RFC 9110 section
+// 15, and 300 and 304 to 308, which point elsewhere. 501, 505, 506, 508, 510
+// and 511 say that it cannot.
+var refusals = []int{
+	300, 304, 305, 306, 307, 308,
+	400, 402, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 422, 423, 424, 426, 428, 431, 451,
+	501, 505, 506, 508, 510, 511,
+}
+
+// failures may stand in front of an origin that did commit; 499, 598 and 599
+// are private codes of proxies, as are 520 to 530.
+var failures = []int{500, 502, 503, 504, 507, 499, 598, 599}
+
+// judgeVerdict applies a contract's rule; table is what the general table says.
+func judgeVerdict(rule Answer, f facts, table judgement) judgement {
+	switch rule.Verdict {
+	case VerdictDone:
+		j := judgement{effect: effectDone, settles: true, incomplete: f.cut}
+		if f.cut {
+			j.again = againNow
+		}
+		j.reference = rule.reference(f.body)
+		return j
+	case VerdictInProgress:
+		return judgement{effect: effectMaybe, again: againNow, reason: InProgress}
+	case VerdictMismatch:
+		return judgement{reason: Refused, contradicts: "the API says that the key was used with another payload"}
+	case VerdictKeySpent:
+		return judgement{reason: StoredFailure}
+	case VerdictKeyExpired:
+		return judgement{reason: KeyExpired}
+	case VerdictKeyIgnored:
+		table.contradicts = "the API says that it did not honour the key"
+		return table
+	case VerdictThrottled:
+		return judgement{again: againNow, reason: Throttled}
+	case VerdictRefused:
+		return judgement{reason: Refused, refusal: true}
+	}
+	return judgement{effect: effectMaybe, reason: Unknown}
+}

@@ -1,0 +1,426 @@
+package oncehttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/google/uuid"
+)
+
+// A Client sends actions, each effectively once. It may be used by many
+// goroutines. It is an [http.RoundTripper].
+type Client struct {
+	cfg       Config
+	journal   Journal
+	base      http.RoundTripper
+	owned     *http.Transport // base, when it is ours
+	contracts *contractSet
+	identity  identity
+
+	// ctx ends when attempts must: at Close, or when Shutdown's time is up.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	drives sync.WaitGroup
+	slots  chan struct{} // one for each intent that Resume drives
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	flights map[string]*flight  // by action: the intents that are driven
+	kept    map[string]*machine // evidence that the journal could not take
+	seen    time.Time           // the highest wall time read from a record
+}
+
+// Open opens the journal at path, which is created if there is none, and
+// returns a client on it. A path serves one client at a time: ErrJournalLocked.
+// ErrJournalCorrupt says that the file is damaged; it is left as it is.
+func Open(path string, cfg Config) (*Client, error) {
+	checked, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := newContractSet(cfg.Contracts); err != nil {
+		return nil, err
+	}
+	j, err := openBolt(path, checked.LockTimeout, cfg.Logger)
+	if err != nil {
+		return nil, err
+	}
+	c, err := New(j, cfg)
+	if err != nil {
+		j.Close()
+	}
+	return c, err
+}
+
+// New returns a client on any journal. The client closes it.
+func New(j Journal, cfg Config) (*Client, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	contracts, err := newContractSet(cfg.Contracts)
+	if err != nil {
+		return nil, err
+	}
+	if j == nil {
+		return nil, errors.New("oncehttp: New needs a journal; Open makes one in a file")
+	}
+	c := &Client{
+		cfg: cfg, journal: j, base: cfg.Transport, contracts: contracts,
+		identity: identity{ignore: cfg.IgnoreFields, significant: cfg.SignificantHeaders},
+		slots:    make(chan struct{}, cfg.Concurrency),
+		flights:  map[string]*flight{}, kept: map[string]*machine{},
+	}
+	if c.base == nil {
+		if t, ok := http.DefaultTransport.(*http.Transport); ok {
+			c.owned = t.Clone()
+		} else {
+			c.owned = &http.Transport{Proxy: http.ProxyFromEnvironment}
+		}
+		c.base = c.owned
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	return c, nil
+}
+
+// wallNow is the time without its monotonic reading: keys age while a machine
+// sleeps.
+func wallNow() time.Time { return time.Now().Round(0) }
+
+// drive is the loop: it does what the machine commands and tells it what
+// happened, until the call ends. Nothing else decides.
+func (c *Client) drive(f *flight, m machine, e event) {
+	defer c.drives.Done()
+	for {
+		for _, other := range f.takeEvents() {
+			m, _ = m.step(other, f.policy, wallNow())
+		}
+		var cmd command
+		before := m.rec
+		m, cmd = m.step(e, f.policy, wallNow())
+		if e.kind == evSaved {
+			c.tell(before, m.rec)
+		}
+		f.showRecord(m.rec)
+		switch cmd.kind {
+		case cmdReady:
+			e = c.ready(f, cmd)
+		case cmdSave:
+			e = c.save(f, m, cmd.record)
+		case cmdSend:
+			e = c.send(f, cmd)
+		case cmdWait:
+			e = c.wait(f, cmd)
+		case cmdSettle:
+			c.land(f, m, cmd)
+			return
+		}
+	}
+}
+
+// ready makes the request of the next attempt.
+func (c *Client) ready(f *flight, cmd command) event {
+	unready := func(err error) event {
+		f.err = err
+		return event{kind: evUnready, cause: newCause(err).Error()}
+	}
+	body, err := c.requestBody(f, cmd.record)
+	if err != nil {
+		return unready(err)
+	}
+	req, err := cmd.record.request(body, f.live, cmd.hop)
+	if err != nil {
+		return unready(err)
+	}
+	req = req.WithContext(f.ctx)
+	if c.cfg.Authorize != nil {
+		if err := c.cfg.Authorize(req, cmd.stale); err != nil {
+			return unready(err)
+		}
+	}
+	stripped, missing, err := cmd.record.authorized(req, cmd.hop)
+	if err != nil {
+		return unready(err)
+	}
+	if missing != "" {
+		return unready(fmt.Errorf("%w (%s)", errNeedsCredentials, missing))
+	}
+	f.request = req
+	return event{kind: evReadied, attempt: uuid.NewString(), stripped: stripped}
+}
+
+// requestBody is the frozen body: the caller's at first, then the journal's.
+func (c *Client) requestBody(f *flight, r record) ([]byte, error) {
+	if r.Begun.Size == 0 || len(f.body) == r.Begun.Size {
+		return f.body, nil
+	}
+	body, err := c.journal.Body(context.WithoutCancel(f.ctx), r.ID, RequestBody)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) != r.Begun.Size {
+		return nil, fmt.Errorf("%w: the request of action %s is not there whole", ErrJournalCorrupt, quoteAction(r.Action))
+	}
+	f.body = body
+	return body, nil
+}
+
+// save makes the record durable. A crash before it returns leaves the record
+// as it was, or as it is here: for one with an attempt, an attempt that may
+// have been sent.
+func (c *Client) save(f *flight, m machine, r record) event {
+	f.beginSave()
+	ctx := context.WithoutCancel(f.ctx)
+	e, err := r.entry()
+	if err == nil && r.Revision == 0 {
+		e.Names, e.Request = f.names, f.body
+		e, err = c.journal.Create(ctx, e)
+		if errors.Is(err, ErrExists) {
+			return c.exists(f, e)
+		}
+	} else if err == nil {
+		if r.State != Pending && !r.Incomplete && !r.again() && r.Begun.Size > keptRequest {
+			e.Request = []byte{} // it will not be sent any more
+		}
+		if r.Answer != nil && r.Answer.body != nil {
+			e.Response = r.Answer.body
+		}
+		err = c.journal.Update(ctx, e)
+		if errors.Is(err, ErrConflict) {
+			stored, err := c.load(ctx, r.ID)
+			if err == nil {
+				return event{kind: evOvertaken, stored: stored}
+			}
+			f.journalErr = err
+			return event{kind: evSaveFailed}
+		}
+	}
+	if f.journalErr = err; err == nil {
+		c.writeKept(ctx, r.Action)
+		return event{kind: evSaved}
+	}
+	if errors.Is(err, ErrFateUnknown) {
+		return event{kind: evSaveUnknown}
+	}
+	return event{kind: evSaveFailed}
+}
+
+// exists is for an intent that was new a moment ago: another process has begun
+// the action, or the caller's key belongs to another action.
+func (c *Client) exists(f *flight, e Entry) event {
+	stored, err := decodeRecord(e)
+	switch {
+	case err != nil:
+		f.journalErr = err
+	case stored.Action != f.action:
+		f.elsewhere = stored.Action
+	case stored.Begun.Fingerprint != f.fingerprint:
+		f.again = true // begin anew: the comparison is made there
+	default:
+		f.body = nil // what travels is the first call's
+		return event{kind: evOvertaken, stored: stored}
+	}
+	return event{kind: evSaveFailed}
+}
+
+// keptRequest is the longest request body that a settled intent keeps, so that
+// a mismatch can still name what differs.
+const keptRequest = 1 << 10
+
+// send makes one attempt, and judges it.
+func (c *Client) send(f *flight, cmd command) event {
+	r := cmd.record
+	c.emit(eventOf(EventAttempt, r))
+	a := attempt{base: c.base, maxBody: c.cfg.MaxResponseBody, carrier: r.Begun.Carrier.Name, wire: r.Begun.Wire,
+		notAfter: cmd.until, timeout: cmd.timeout}
+	_, a.plain = c.base.(*http.Transport)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(f.ctx))
+	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
+	s := a.do(ctx, f.request, f.body)
+
+	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: r.protection(f.policy.contract),
+		renewable: c.cfg.Authorize != nil && !cmd.stale, apart: r.Sending.At.Sub(r.Last)}
+	h.refused = r.RefusedStatus != 0 && r.RefusedStatus == s.facts.status
+	e := event{kind: evAnswered, attempt: r.Sending.ID}
+	now := wallNow()
+	e.judged = classify(s.facts, h, f.policy.contract, now)
+	e.delay, e.stop = c.nextWait(r.Waits)
+	f.err, e.cause = s.err, ""
+	if s.err != nil {
+		e.cause = newCause(s.err).Error()
+	}
+	if s.response == nil {
+		stop()
+		c.emit(answered(r, e))
+		return e
+	}
+	e.location = redirectTarget(f.request.URL, s.facts.status, s.facts.header)
+	e.answer = &answer{Status: s.facts.status, Header: keptHeader(s.facts.header), Replayed: e.judged.replayed, Incomplete: s.facts.cut, At: now}
+	final := e.judged.state(r.Exposed) != Pending && e.location == ""
+	if final && s.response.Body != nil && !isStream(s.response) && int64(len(s.facts.body)) < c.cfg.MaxResponseBody {
+		s.read(c.cfg.MaxResponseBody) // a refusal's whole text
+	}
+	e.answer.body = s.facts.body
+	if s.response.Body != nil {
+		e.answer.Incomplete = true // it is not kept whole
+		if final && f.takes() {
+			f.hold(s, stop)
+		} else {
+			s.discard()
+		}
+	}
+	if f.liveAnswer == nil {
+		stop()
+	}
+	if !final && s.err == nil {
+		e.cause = fmt.Sprintf("the server answered %d", s.facts.status)
+		f.err = nil
+	}
+	c.emit(answered(r, e))
+	return e
+}
+
+func answered(r record, e event) Event {
+	ev := eventOf(EventAnswered, r)
+	ev.Reason, ev.Cause, ev.Delay = e.judged.reason, e.cause, 0
+	if e.answer != nil {
+		ev.Status = e.answer.Status
+	}
+	return ev
+}
+
+// keptHeader is an answer's header without Set-Cookie, which is a credential.
+func keptHeader(h http.Header) http.Header {
+	kept := h.Clone()
+	kept.Del("Set-Cookie")
+	return kept
+}
+
+// nextWait steps a fresh policy to index n. Full jitter goes there at once.
+func (c *Client) nextWait(n int) (wait time.Duration, stop bool) {
+	if c.cfg.Retry.BackOff == nil {
+		b := NewFullJitter(c.cfg.Retry.Base, c.cfg.Retry.Cap)
+		b.at(n)
+		return b.NextBackOff(), false
+	}
+	b := c.cfg.Retry.BackOff()
+	for range min(n, maxBackOffSteps) + 1 {
+		if wait = b.NextBackOff(); wait == backoff.Stop || wait < 0 {
+			return c.cfg.Retry.Cap, true
+		}
+	}
+	return wait, false
+}
+
+// maxBackOffSteps bounds the work for a policy that is not ours; every common
+// one is at its cap by then.
+const maxBackOffSteps = 64
+
+// wait ends at its time, or when something happens to the flight.
+func (c *Client) wait(f *flight, cmd command) event {
+	ev := eventOf(EventWaiting, cmd.record)
+	ev.Delay = max(0, time.Until(cmd.until))
+	c.emit(ev)
+	f.waiting(cmd.until)
+	timer := time.NewTimer(time.Until(cmd.until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return event{kind: evWoke}
+	case <-f.woken:
+		return event{kind: evLooked}
+	}
+}
+
+// tell emits what became durable.
+func (c *Client) tell(before, after record) {
+	switch {
+	case before.Revision == 0:
+		c.emit(eventOf(EventBegun, after))
+	case after.Reason == Conflict && before.Reason != Conflict:
+		c.emit(eventOf(EventConflict, after))
+	case after.State != before.State && after.State != Pending:
+		c.emit(eventOf(EventSettled, after))
+	}
+}
+
+func (c *Client) load(ctx context.Context, id uuid.UUID) (record, error) {
+	e, err := c.journal.Get(ctx, id)
+	if err != nil {
+		return record{}, err
+	}
+	return decodeRecord(e)
+}
+
+// Shutdown stops taking up intents, lets those who wait have their outcome,
+// and waits until every attempt under way has ended and is recorded. When ctx
+// ends first it stops the attempts, and returns the context's error. Intents
+// that are not settled stay pending in the journal.
+func (c *Client) Shutdown(ctx context.Context) error {
+	c.stopTakingUp()
+	landed := make(chan struct{})
+	go func() {
+		c.drives.Wait()
+		close(landed)
+	}()
+	var ended error
+	select {
+	case <-landed:
+	case <-ctx.Done():
+		ended = ctx.Err()
+		c.cancel(ErrClosed)
+		<-landed
+	}
+	return errors.Join(ended, c.release())
+}
+
+// Close stops everything at once. Calls under way return a [*PendingError]
+// that is ErrClosed; their attempts are cut off, and their intents stay
+// pending in the journal. Close waits closeGrace for what is being written.
+func (c *Client) Close() error {
+	c.stopTakingUp()
+	c.cancel(ErrClosed)
+	landed := make(chan struct{})
+	go func() {
+		c.drives.Wait()
+		close(landed)
+	}()
+	grace := time.NewTimer(closeGrace)
+	defer grace.Stop()
+	select {
+	case <-landed:
+	case <-grace.C:
+	}
+	return c.release()
+}
+
+// closeGrace is how long Close waits for a transport that does not heed its
+// context.
+const closeGrace = 100 * time.Millisecond
+
+func (c *Client) stopTakingUp() {
+	c.mu.Lock()
+	c.closed = true
+	flights := slices.Collect(maps.Values(c.flights))
+	c.mu.Unlock()
+	for _, f := range flights {
+		f.closing()
+	}
+}
+
+// release writes the evidence that the journal did not take, and closes it.
+func (c *Client) release() error {
+	c.cancel(ErrClosed)
+	c.writeKept(context.Background(), "")
+	if c.owned != nil {
+		c.owned.CloseIdleConnections()
+	}
+	return c.journal.Close()
+}

@@ -1,0 +1,153 @@
+package oncehttp
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// Config says how a client works. The zero value works. It is checked once,
+// when the client is opened.
+type Config struct {
+	// Transport sends the attempts. Nil: a transport of the client's own, with
+	// http.DefaultTransport's settings.
+	Transport http.RoundTripper
+	// Contracts are the APIs that honour idempotency keys. None: nothing that
+	// may have taken effect is ever sent again under a method that is not
+	// idempotent.
+	Contracts []Contract
+	// Unmatched says what RoundTrip does with a POST or PATCH that no contract
+	// matches. Default JournalOnce.
+	Unmatched Unmatched
+	// PassThrough names requests that RoundTrip hands to Transport as they are.
+	PassThrough func(*http.Request) bool
+	// Retry is the budget of one call.
+	Retry Retry
+	// Authorize puts credentials into the request of an attempt. It runs on
+	// every attempt, after the wait and before the save that starts it, with the
+	// key in place. stale: the last credentials were refused. It may add headers
+	// and credential parameters; it must not change anything else.
+	Authorize func(req *http.Request, stale bool) error
+	// IgnoreFields are JSON pointers (RFC 6901) outside the fingerprint: parts
+	// of a body that change from try to try.
+	IgnoreFields []string
+	// SignificantHeaders are headers inside the fingerprint.
+	SignificantHeaders []string
+	// MaxRequestBody is the most bytes of a request's body. Default 8 MiB.
+	MaxRequestBody int64
+	// MaxResponseBody is the most bytes of an answer that are kept. A longer
+	// answer is judged by its status. Default 1 MiB.
+	MaxResponseBody int64
+	// Concurrency is how many intents Resume drives at a time. Default 8.
+	Concurrency int
+	// LockTimeout is how long Open waits for the journal's lock. Default 1 s.
+	LockTimeout time.Duration
+	// NewKey makes a key. Default: a random UUIDv4 in the contract's form. Key
+	// rules of the contract are checked.
+	NewKey func(action string) (string, error)
+	// WindowShare is the share of a contract's window that is used, less one
+	// attempt's time-out. Default 0.9.
+	WindowShare float64
+	// Logger gets what OnEvent gets. Nil: silent.
+	Logger *slog.Logger
+	// OnEvent is told of what happens, in the goroutine in which it happens: it
+	// must not block.
+	OnEvent func(Event)
+}
+
+// Unmatched is what becomes of a POST or PATCH that no contract matches.
+type Unmatched uint8
+
+const (
+	// JournalOnce journals it, and sends it again only while it is proved that
+	// no attempt had an effect.
+	JournalOnce Unmatched = iota
+	// PassThrough hands it to the transport as it is.
+	PassThrough
+	// Refuse returns ErrUnmatched.
+	Refuse
+)
+
+// Retry is the budget of one call. The backoff's index and RetryAt go on over
+// calls and restarts.
+type Retry struct {
+	// MaxAttempts of one call, the first included. Default 4.
+	MaxAttempts int
+	// MaxElapsed is how long a call goes on starting attempts. Default 1 min.
+	MaxElapsed time.Duration
+	// AttemptTimeout bounds one attempt, its answer's body included. It applies
+	// to an exposed intent, and where another attempt could follow; never to an
+	// attempt that no other may follow. Default 30 s.
+	AttemptTimeout time.Duration
+	// Base and Cap of full jitter: the n-th wait, n from 0, is uniform in
+	// [0, min(Cap, Base·2ⁿ)]. Default 200 ms and 20 s.
+	Base, Cap time.Duration
+	// BackOff replaces full jitter. A new one is made for every wait and stepped
+	// to its index; backoff.Stop ends the call.
+	BackOff func() backoff.BackOff
+}
+
+const (
+	defaultMaxRequestBody  = 8 << 20
+	defaultMaxResponseBody = 1 << 20
+)
+
+// withDefaults fills in what is zero and checks the rest.
+func (cfg Config) withDefaults() (Config, error) {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("oncehttp: Config."+format, args...)) }
+	setDuration := func(d *time.Duration, name string, def time.Duration) {
+		if *d < 0 {
+			bad("%s is negative (%v): want a positive duration, or zero for %v", name, *d, def)
+		}
+		if *d == 0 {
+			*d = def
+		}
+	}
+	setInt := func(n *int64, name string, def int64) {
+		if *n < 0 {
+			bad("%s is negative (%d): want a positive number, or zero for %d", name, *n, def)
+		}
+		if *n == 0 {
+			*n = def
+		}
+	}
+	setDuration(&cfg.Retry.MaxElapsed, "Retry.MaxElapsed", time.Minute)
+	setDuration(&cfg.Retry.AttemptTimeout, "Retry.AttemptTimeout", 30*time.Second)
+	setDuration(&cfg.Retry.Base, "Retry.Base", 200*time.Millisecond)
+	setDuration(&cfg.Retry.Cap, "Retry.Cap", 20*time.Second)
+	setDuration(&cfg.LockTimeout, "LockTimeout", time.Second)
+	setInt(&cfg.MaxRequestBody, "MaxRequestBody", defaultMaxRequestBody)
+	setInt(&cfg.MaxResponseBody, "MaxResponseBody", defaultMaxResponseBody)
+	attempts, concurrency := int64(cfg.Retry.MaxAttempts), int64(cfg.Concurrency)
+	setInt(&attempts, "Retry.MaxAttempts", 4)
+	setInt(&concurrency, "Concurrency", 8)
+	cfg.Retry.MaxAttempts, cfg.Concurrency = int(attempts), int(concurrency)
+	if cfg.Retry.Base > cfg.Retry.Cap {
+		bad("Retry.Base (%v) is above Retry.Cap (%v): lower the one or raise the other", cfg.Retry.Base, cfg.Retry.Cap)
+	}
+	if cfg.WindowShare == 0 {
+		cfg.WindowShare = 0.9
+	}
+	if !(cfg.WindowShare > 0 && cfg.WindowShare <= 1) {
+		bad("WindowShare is %v: want more than 0 and at most 1", cfg.WindowShare)
+	}
+	if cfg.Unmatched > Refuse {
+		bad("Unmatched is %d: want JournalOnce, PassThrough or Refuse", cfg.Unmatched)
+	}
+	if err := validIgnore(cfg.IgnoreFields); err != nil {
+		bad("IgnoreFields: %w", err)
+	}
+	for _, name := range cfg.SignificantHeaders {
+		if !isToken(name) {
+			bad("SignificantHeaders: %.64q is not a header name", name)
+		} else if secretHeader(name) {
+			bad("SignificantHeaders: %q looks like a credential, which is never recorded; use another header", name)
+		}
+	}
+	return cfg, errors.Join(errs...)
+}

@@ -1,0 +1,322 @@
+package oncehttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// An ActionOption changes how one action is begun.
+type ActionOption func(*actionOptions)
+
+type actionOptions struct{}
+
+// An Intent is an action in the journal.
+type Intent struct {
+	client  *Client
+	outcome *Outcome
+	ticket  ticket
+}
+
+// Action is the application's name of the intent.
+func (in *Intent) Action() string { return in.outcome.Action }
+
+// Key is the idempotency key it travels under. Empty where the API takes none.
+func (in *Intent) Key() string { return in.outcome.Key }
+
+// Outcome is what was known when the Intent was made; [Client.Outcome] knows
+// what is known now.
+func (in *Intent) Outcome() *Outcome { return in.outcome }
+
+// Do drives the intent until it settles or the budget is spent. Its error
+// follows the rule of [Client.Do].
+func (in *Intent) Do(ctx context.Context) (*Outcome, error) {
+	t := in.ticket
+	t.action = in.Action()
+	told := in.client.perform(ctx, t)
+	return told.outcome, told.err
+}
+
+// String is a line for logs.
+func (in *Intent) String() string { return in.outcome.String() }
+
+// GoString keeps the key out of %#v.
+func (in *Intent) GoString() string { return in.String() }
+
+// A ticket is what a caller brings.
+type ticket struct {
+	action string
+	// draft is the caller's request; nil when an intent of the journal is taken
+	// up without one.
+	draft *draft
+	// adopted is the key that the caller's request held.
+	adopted    string
+	contract   *Contract
+	anonymous  bool
+	recordOnly bool
+	takesLive  bool
+	cancel     <-chan struct{} // req.Cancel
+}
+
+// Do sends the request as the given action, or takes the action up if the
+// journal has it, and drives it until it settles or the budget of Config.Retry
+// is spent. The request's context bounds the call, not the attempt: an attempt
+// under way when the context ends is finished and recorded by the client.
+//
+// The error is nil when the outcome is Confirmed or Rejected. A [*PendingError]
+// means that the server may have acted or still may: do not begin the action
+// under another name. Any other error means that this call sent nothing; a
+// [*MismatchError] says that the action is recorded with another payload.
+// Whenever a record exists the outcome is returned beside the error.
+//
+// The request's body is read once and closed; the request is not changed.
+func (c *Client) Do(action string, req *http.Request, opts ...ActionOption) (*Outcome, error) {
+	t, err := c.ticket(action, req, opts)
+	if err != nil {
+		return nil, err
+	}
+	told := c.perform(req.Context(), t)
+	return told.outcome, told.err
+}
+
+// Begin records the action and sends nothing: [Intent.Do] or [Client.Resume]
+// does. An action that the journal has already is returned as it is.
+func (c *Client) Begin(action string, req *http.Request, opts ...ActionOption) (*Intent, error) {
+	t, err := c.ticket(action, req, opts)
+	if err != nil {
+		return nil, err
+	}
+	t.recordOnly = true
+	told := c.perform(req.Context(), t)
+	var pending *PendingError
+	if told.err != nil && (!errors.As(told.err, &pending) || pending.Outcome.Reason == NotRecorded) {
+		return nil, told.err
+	}
+	t.recordOnly = false
+	return &Intent{client: c, outcome: told.outcome, ticket: t}, nil
+}
+
+// ticket freezes a caller's request.
+func (c *Client) ticket(action string, req *http.Request, opts []ActionOption) (ticket, error) {
+	err := checkAction(action)
+	if err == nil {
+		err = checkRequest(req)
+	}
+	if err == nil {
+		err = c.closedErr()
+	}
+	if err != nil {
+		closeBody(req)
+		return ticket{}, err
+	}
+	return c.freeze(action, req, c.contracts.match(req), opts)
+}
+
+func (c *Client) freeze(action string, req *http.Request, contract *Contract, opts []ActionOption) (ticket, error) {
+	var o actionOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	t := ticket{action: action, contract: contract}
+	if contract != nil {
+		key, ok, err := contract.adopted(req.Header)
+		if err != nil {
+			closeBody(req)
+			return ticket{}, fmt.Errorf("%w: %w", ErrInvalidRequest, err)
+		}
+		if ok {
+			t.adopted = key
+		}
+	}
+	d, err := freeze(req.Context(), req, c.cfg.MaxRequestBody)
+	if err != nil {
+		return ticket{}, err
+	}
+	if contract != nil {
+		if contract.Carrier.Kind == CarrierHeader {
+			d.begun.Header.Del(contract.Carrier.Name)
+		}
+		d.begun.Contract = contract.Name
+	}
+	d.begun.Fingerprint = fingerprint(d.begun.payload(d.body), c.identity)
+	t.draft = &d
+	return t, nil
+}
+
+// newRecord is the record of an action that the journal does not have.
+func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
+	id, err := uuid.Parse(strings.TrimPrefix(t.action, anonymousPrefix))
+	if !t.anonymous || err != nil {
+		if id, err = uuid.NewV7(); err != nil {
+			return record{}, err
+		}
+	}
+	r := record{ID: id, Action: t.action, Begun: t.draft.begun, Reason: NotSent, Due: now, Seen: now}
+	b := &r.Begun
+	b.At = now
+	b.Idempotent = idempotentMethod(b.Method)
+	contract := t.contract
+	if contract == nil {
+		return r, nil
+	}
+	switch contract.Match.Idempotent {
+	case IdempotentYes:
+		b.Idempotent = true
+	case IdempotentNo:
+		b.Idempotent = false
+	}
+	if contract.Carrier.Kind == CarrierNone {
+		return r, nil
+	}
+	b.Key = t.adopted
+	if b.Key == "" && c.cfg.NewKey != nil {
+		if b.Key, err = c.cfg.NewKey(r.Action); err != nil {
+			return record{}, fmt.Errorf("oncehttp: Config.NewKey gave action %s no key: %w", quoteAction(r.Action), err)
+		}
+	} else if b.Key == "" {
+		b.Key = contract.mint(uuid.New())
+	}
+	if err := contract.checkKey(b.Key); err != nil {
+		return record{}, fmt.Errorf("%w: %w", ErrInvalidRequest, err)
+	}
+	b.Wire, b.Carrier, b.Window = contract.wire(b.Key), contract.Carrier, contract.Window
+	return r, nil
+}
+
+// anonymousPrefix starts the action of an intent that nobody named. Its record
+// is found by its ID, without an index entry.
+const anonymousPrefix = "anonymous/"
+
+func newAnonymous() (string, error) {
+	id, err := uuid.NewV7()
+	return anonymousPrefix + id.String(), err
+}
+
+// names are what the journal finds a new intent by. NUL is in no action.
+func (t ticket) names(r record) []string {
+	var names []string
+	if !t.anonymous {
+		names = append(names, r.Action)
+	}
+	if t.adopted != "" {
+		names = append(names, adoptedName(t.contract, t.adopted))
+	}
+	return names
+}
+
+func adoptedName(contract *Contract, key string) string {
+	return "key\x00" + contract.Name + "\x00" + key
+}
+
+// find reads the record of an action, by name or by the ID in it.
+func (c *Client) find(ctx context.Context, action string) (record, error) {
+	if text, ok := strings.CutPrefix(action, anonymousPrefix); ok {
+		if id, err := uuid.Parse(text); err == nil {
+			if r, err := c.load(ctx, id); err == nil && r.Action == action {
+				return r, nil
+			}
+		}
+	}
+	e, err := c.journal.Find(ctx, action)
+	if err != nil {
+		return record{}, err
+	}
+	return decodeRecord(e)
+}
+
+// withBody adds the answer's body, which the journal keeps apart.
+func (c *Client) withBody(ctx context.Context, r record) (record, error) {
+	if r.Answer == nil || r.Answer.body != nil {
+		return r, nil
+	}
+	body, err := c.journal.Body(ctx, r.ID, ResponseBody)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return r, err
+	}
+	a := *r.Answer
+	a.body = body
+	r.Answer = &a
+	return r, nil
+}
+
+// Outcome says what is known of an action now. It sends nothing, and its error
+// is nil whatever the state; ErrNotFound when the journal does not have it.
+func (c *Client) Outcome(ctx context.Context, action string) (*Outcome, error) {
+	if err := checkAction(action); err != nil {
+		return nil, err
+	}
+	r, err := c.find(ctx, action)
+	if err == nil {
+		r, err = c.withBody(ctx, r)
+	}
+	if errors.Is(err, ErrNotFound) {
+		return nil, fmt.Errorf("%w: %s", ErrNotFound, quoteAction(action))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.known(r), nil
+}
+
+// known is the outcome of a record that nobody waits for.
+func (c *Client) known(r record) *Outcome {
+	o := r.outcome(c.cfg.WindowShare, c.cfg.Retry.AttemptTimeout)
+	o.FromJournal = true
+	o.InFlight = c.driven(r.Action)
+	return o
+}
+
+func (c *Client) driven(action string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.flights[action]
+	return ok
+}
+
+// Pending yields the intents that are not settled and those in conflict,
+// oldest first. The loop may call any method of the client.
+func (c *Client) Pending(ctx context.Context) iter.Seq2[*Intent, error] {
+	return func(yield func(*Intent, error) bool) {
+		for e, err := range c.journal.Open(ctx) {
+			var r record
+			if err == nil {
+				r, err = decodeRecord(e)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&Intent{client: c, outcome: c.known(r)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Client) closedErr() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+func idempotentMethod(method string) bool {
+	return safeMethod(method) || method == http.MethodPut || method == http.MethodDelete
+}
+
+// safeMethod is RFC 9110 section 9.2.1.
+func safeMethod(method string) bool {
+	switch method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,335 @@
+package oncehttp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// A flight is an intent while it is driven: one driver, and the seats of those
+// who wait for its outcome.
+type flight struct {
+	action string
+	// loaded is closed once the driver knows the record, or knows that there is
+	// no flight after all (gone). What follows up to mu is the driver's; others
+	// may read fingerprint and gone after loaded.
+	loaded      chan struct{}
+	gone        bool
+	fingerprint string
+
+	ctx     context.Context // values of the caller who began; its end is not the flight's
+	names   []string
+	live    live
+	body    []byte
+	policy  policy
+	request *http.Request // of the attempt that comes next
+	// err is the last cause, journalErr what the journal said last.
+	err, journalErr error
+	// elsewhere is the action that the caller's key belongs to; again: begin
+	// anew.
+	elsewhere string
+	again     bool
+	// liveAnswer is handed on to a seat that takes it; stopLive releases it.
+	liveAnswer *http.Response
+	stopLive   func()
+
+	mu     sync.Mutex // guards what follows
+	owners owners
+	seats  map[int]*seating
+	lastID int
+	rec    record // as it is on disk
+	saving bool
+	events []event
+	woken  chan struct{}
+}
+
+// seating is the shell's side of a seat.
+type seating struct {
+	id    int
+	until time.Time
+	// takesLive: RoundTrip, which can hand on an answer that is not read yet.
+	takesLive bool
+	// cause, once set, is why it leaves; it is told when the save is over.
+	cause error
+	ch    chan told
+}
+
+// told is what a seat gets.
+type told struct {
+	outcome *Outcome
+	err     error
+	live    *http.Response
+	// again: ask anew, under the action elsewhere if that is set.
+	again     bool
+	elsewhere string
+}
+
+func newFlight(ctx context.Context, action string) *flight {
+	return &flight{action: action, ctx: ctx, loaded: make(chan struct{}), seats: map[int]*seating{}, woken: make(chan struct{}, 1)}
+}
+
+// sit asks for a seat.
+func (f *flight) sit(s *seating, kind ownerEventKind, budget time.Time) grant {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lastID++
+	s.id, s.ch = f.lastID, make(chan told, 1)
+	var g grant
+	f.owners, g, _ = f.owners.step(ownerEvent{kind: kind, seat: seat{id: s.id, until: s.until}})
+	if g == grantDrive || g == grantSeat {
+		f.seats[s.id] = s
+	}
+	if g == grantSeat {
+		f.tellMachine(event{kind: evJoined, call: call{until: budget}})
+	}
+	return g
+}
+
+// tellMachine leaves an event for the driver. The lock is held.
+func (f *flight) tellMachine(e event) {
+	f.events = append(f.events, e)
+	select {
+	case f.woken <- struct{}{}:
+	default:
+	}
+}
+
+func (f *flight) takeEvents() []event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	events := f.events
+	f.events = nil
+	return events
+}
+
+func (f *flight) beginSave() {
+	f.mu.Lock()
+	f.saving = true
+	f.mu.Unlock()
+}
+
+// showRecord makes what is on disk visible, and tells those who left during
+// the save.
+func (f *flight) showRecord(r record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rec, f.saving = r, false
+	for _, s := range f.seats {
+		if s.cause != nil {
+			f.leaveNow(s)
+		}
+	}
+}
+
+// await waits for the outcome, or for the end of the caller's patience.
+func (f *flight) await(ctx context.Context, cancel <-chan struct{}, s *seating) told {
+	var early <-chan time.Time
+	if deadline, ok := ctx.Deadline(); ok && cancel != nil {
+		timer := time.NewTimer(time.Until(deadline) - clientTimeoutLead)
+		defer timer.Stop()
+		early = timer.C
+	}
+	select {
+	case t := <-s.ch:
+		return t
+	case <-ctx.Done():
+		f.leave(s, ctx.Err(), false)
+	case <-cancel:
+		f.leave(s, context.Canceled, false)
+	case <-early:
+		f.leave(s, context.DeadlineExceeded, true)
+	}
+	return <-s.ch
+}
+
+// clientTimeoutLead is how long before http.Client.Timeout fires RoundTrip
+// gives up: once it has fired, http.Client replaces our error by text.
+const clientTimeoutLead = 5 * time.Millisecond
+
+// leave gives up a seat. What is told is on disk, so a leave during a save is
+// told after it, unless there is no time for that.
+func (f *flight) leave(s *seating, cause error, now bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seats[s.id] != s {
+		return // told already
+	}
+	s.cause = cause
+	if f.saving && !(now && f.rec.Revision > 0) {
+		return
+	}
+	f.leaveNow(s)
+}
+
+func (f *flight) leaveNow(s *seating) {
+	owners, g, left := f.owners.step(ownerEvent{kind: ownLeave, seat: seat{id: s.id}})
+	f.dismiss(owners, g, left)
+}
+
+// dismiss tells seats what is known now. The lock is held.
+func (f *flight) dismiss(o owners, g grant, left []seat) {
+	f.owners = o
+	if g == grantStop {
+		f.tellMachine(event{kind: evCancelled})
+	}
+	for _, gone := range left {
+		s := f.seats[gone.id]
+		delete(f.seats, gone.id)
+		if f.rec.Revision == 0 {
+			s.ch <- told{err: s.cause} // no record, and none will come of it
+			continue
+		}
+		o := f.rec.outcome(f.policy.share, f.policy.attempt)
+		s.ch <- pendingOr(o, s.cause)
+	}
+}
+
+// pendingOr is the error rule: nil for what is settled, else a PendingError
+// that also is cause.
+func pendingOr(o *Outcome, cause error) told {
+	if o.State != Pending {
+		return told{outcome: o}
+	}
+	if cause != nil && o.Err != nil {
+		o.Err = fmt.Errorf("%w: %w", cause, o.Err)
+	} else if cause != nil {
+		o.Err = cause
+	}
+	return told{outcome: o, err: &PendingError{Outcome: o}}
+}
+
+// waiting dismisses the seats whose deadline comes before the wait's end.
+func (f *flight) waiting(until time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	owners, g, left := f.owners.step(ownerEvent{kind: ownWaiting, until: until})
+	for _, s := range left {
+		f.seats[s.id].cause = context.DeadlineExceeded
+	}
+	f.dismiss(owners, g, left)
+}
+
+// closing tells every seat that the client closes.
+func (f *flight) closing() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	owners, g, left := f.owners.step(ownerEvent{kind: ownClose})
+	for _, s := range left {
+		f.seats[s.id].cause = ErrClosed
+	}
+	f.dismiss(owners, g, left)
+}
+
+// look makes the driver read the record again.
+func (f *flight) look(r record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, g, _ := f.owners.step(ownerEvent{kind: ownResolve}); g == grantLook {
+		f.tellMachine(event{kind: evOvertaken, stored: r})
+	}
+}
+
+// takes says whether somebody takes an answer that is not read yet.
+func (f *flight) takes() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.seats {
+		if s.takesLive {
+			return true
+		}
+	}
+	return false
+}
+
+// hold keeps a live answer until the flight lands.
+func (f *flight) hold(s sent, stop func() bool) {
+	body := s.response.Body
+	f.liveAnswer = s.response
+	f.stopLive = func() { stop(); s.cancel(nil) }
+	f.liveAnswer.Body = &handedOn{Reader: body, close: func() error {
+		err := body.Close()
+		f.stopLive()
+		return err
+	}}
+}
+
+// handedOn is a live body. No time-out of ours runs inside it.
+type handedOn struct {
+	io.Reader
+	close func() error
+}
+
+func (b *handedOn) Close() error { return b.close() }
+
+// land ends the flight and tells every seat.
+func (c *Client) land(f *flight, m machine, cmd command) {
+	c.mu.Lock()
+	delete(c.flights, f.action)
+	if m.heard != nil {
+		c.kept[f.action] = &m
+	}
+	c.mu.Unlock()
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var seats []seat
+	f.owners, _, seats = f.owners.step(ownerEvent{kind: ownDone})
+	r := cmd.record
+	first := true
+	for _, gone := range seats {
+		s := f.seats[gone.id]
+		delete(f.seats, gone.id)
+		t := c.landed(f, m, cmd, s)
+		if !first && t.outcome != nil && t.outcome.Response != nil {
+			t.outcome.Response.Body = append([]byte(nil), t.outcome.Response.Body...)
+		}
+		first = false
+		if f.liveAnswer != nil && s.takesLive && t.err == nil {
+			t.live, f.liveAnswer = f.liveAnswer, nil
+		}
+		s.ch <- t
+	}
+	if f.liveAnswer != nil {
+		f.liveAnswer.Body.Close()
+	}
+	if r.State == Pending && r.Revision > 0 {
+		c.emit(eventOf(EventPending, r))
+	}
+}
+
+// landed is what one seat is told at the end of the flight.
+func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
+	r := cmd.record
+	switch {
+	case f.again || f.elsewhere != "":
+		return told{again: true, elsewhere: f.elsewhere}
+	case r.Revision == 0 && !cmd.notRecorded:
+		return told{err: f.journalErr} // neither recorded nor sent
+	}
+	o := r.outcome(f.policy.share, f.policy.attempt)
+	o.InFlight = false
+	o.FromJournal = m.call.sends == 0
+	if f.err != nil && (o.State == Pending || o.Response != nil && o.Response.BodyIncomplete) {
+		o.Err = newCause(f.err)
+	}
+	if cmd.notRecorded {
+		o.Reason, o.RetryAt = NotRecorded, time.Time{}
+		if a := m.next.Answer; a != nil {
+			o.Response = a.response()
+		} else if m.heard != nil && m.heard.answer != nil {
+			o.Response = m.heard.answer.response()
+		}
+		return pendingOr(o, f.journalErr)
+	}
+	if f.journalErr != nil && o.State == Pending && m.call.sends == 0 {
+		return told{outcome: o, err: f.journalErr} // this call sent nothing
+	}
+	cause := f.journalErr
+	if cause == nil && !s.until.IsZero() && r.NotBefore.After(s.until) {
+		cause = context.DeadlineExceeded // the wait does not fit
+	}
+	return pendingOr(o, cause)
+}

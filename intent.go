@@ -1,0 +1,431 @@
+package oncehttp
+
+import "time"
+
+// The machine of one intent. It is the stored record plus the one volatile
+// thing beside it, the outstanding command; a crash loses that half and
+// nothing else. step is the whole behaviour: client.go does what it commands
+// and tells it what happened.
+//
+//	command   then it waits for
+//	ready     readied, unready
+//	save      saved, saveFailed, saveUnknown, overtaken
+//	send      answered
+//	wait      woke, overtaken
+//	settle    taken, resolved, answered (late)
+//
+// cancelled and joined may come at any time. An event that does not fit the outstanding
+// command changes nothing, and the command stands.
+type machine struct {
+	rec  record // as it is on disk
+	next record // as the next save leaves it
+	out  command
+	// dirty: next holds what rec does not. heard is the evidence among it, kept
+	// until it is on disk; it is merged again if another's write came between.
+	dirty bool
+	heard *event
+	call  call
+	// hop is where a redirect has led the attempt that follows.
+	hop string
+}
+
+// call is what one call, or one pass of Resume, may still do.
+type call struct {
+	// recordOnly: Begin. resume: no caller asked for this.
+	recordOnly, resume bool
+	// until is the end of the budget and of every caller's patience.
+	until time.Time
+	// attempts counts against Retry.MaxAttempts; sends counts hops too.
+	attempts, sends, hops int
+	// exposedHere: an attempt of this call exposed the intent. renewed: 401 was
+	// answered with other credentials once. stopped: no more attempts. left: no
+	// caller is there any more.
+	exposedHere, renewed, stopped, left bool
+}
+
+type commandKind uint8
+
+const (
+	cmdSettle commandKind = iota // the call ends; the outcome is told
+	cmdReady                     // make the request to hop, authorize it, compare it with the record
+	cmdSave                      // make record durable
+	cmdSend                      // send the attempt that record.Sending names
+	cmdWait                      // until a time
+)
+
+type command struct {
+	kind   commandKind
+	record record
+	// until: wait ends then; send is withdrawn if no connection is got by then
+	// (zero: no limit).
+	until time.Time
+	// timeout of the attempt; zero: none.
+	timeout time.Duration
+	// hop is where a redirect led (ready); empty: the begun URL. stale: the last
+	// credentials were refused.
+	hop   string
+	stale bool
+	// notRecorded (settle): the journal could not keep what record tells.
+	notRecorded bool
+}
+
+type eventKind uint8
+
+const (
+	evTaken eventKind = iota
+	evReadied
+	evUnready
+	evSaved
+	evSaveFailed  // nothing was written
+	evSaveUnknown // it may have been written
+	evOvertaken   // another's write came first
+	evAnswered
+	evWoke
+	evCancelled // no caller is left
+	evJoined    // another caller came
+	evLooked    // something came beside the wait; it was told before this
+	evResolved
+)
+
+// event is one flat struct; the comment of a field names the kinds that set it.
+type event struct {
+	kind eventKind
+	call call // taken, joined
+	// attempt names the attempt: readied (the one to start), answered.
+	attempt  string
+	stripped []string // readied: names that the request carries and the journal does not
+	judged   judgement
+	answer   *answer       // answered, when there was one
+	location string        // answered: where a 307 or 308 to the same origin leads
+	delay    time.Duration // answered: the backoff's next wait
+	stop     bool          // answered: the backoff gives up
+	cause    string        // answered, unready: what happened, in our words
+	stored   record        // overtaken
+	word     word          // resolved
+}
+
+// policy is what decides beside the record: the client's settings and the
+// contract that matches today.
+type policy struct {
+	maxAttempts int
+	attempt     time.Duration
+	share       float64
+	contract    *Contract
+}
+
+const maxHops = 10
+
+// step is total: every state has an answer to every event.
+func (m machine) step(e event, p policy, now time.Time) (machine, command) {
+	switch {
+	case e.kind == evCancelled:
+		m.call.left = true
+		if m.out.kind == cmdWait {
+			return m.decide(p, now)
+		}
+	case e.kind == evJoined:
+		m.call.left, m.call.until = false, later(m.call.until, e.call.until)
+	case e.kind == evTaken && m.out.kind == cmdSettle:
+		return m.take(e, p, now)
+	case (e.kind == evResolved || e.kind == evAnswered) && m.out.kind == cmdSettle:
+		m.call = call{stopped: true} // nobody asked for another attempt
+		return m.hear(e, p, now)
+	case e.kind == evAnswered && m.out.kind == cmdSend:
+		return m.hear(e, p, now)
+	case e.kind == evReadied && m.out.kind == cmdReady:
+		return m.start(e, p, now)
+	case e.kind == evUnready && m.out.kind == cmdReady:
+		return m.unready(e, p, now)
+	case e.kind == evWoke && m.out.kind == cmdWait:
+		return m.decide(p, now)
+	case e.kind == evOvertaken && (m.out.kind == cmdWait || m.out.kind == cmdSave):
+		m.rec, m.next, m.dirty = e.stored, e.stored, false
+		if heard := m.heard; heard != nil {
+			return m.hear(*heard, p, now)
+		}
+		return m.decide(p, now)
+	case m.out.kind == cmdSave:
+		switch e.kind {
+		case evSaved:
+			return m.saved(p, now)
+		case evSaveFailed, evSaveUnknown:
+			return m.unsaved(e.kind == evSaveUnknown)
+		}
+	}
+	return m, m.out
+}
+
+func (m machine) do(c command) (machine, command) {
+	m.out = c
+	return m, c
+}
+
+// take begins, or goes on with, an intent on behalf of a call.
+func (m machine) take(e event, p policy, now time.Time) (machine, command) {
+	m.call, m.hop = e.call, ""
+	r := &m.next
+	if s := r.Sending; s != nil && m.heard == nil {
+		// The process that started this attempt is gone. It may have been sent.
+		m.dirty = true
+		r.Sending, r.Last = nil, s.At
+		r.expose(s.At)
+		if r.State == Pending {
+			r.Reason, r.NotBefore, r.Due = Unknown, time.Time{}, s.At
+		}
+	}
+	if r.again() && !e.call.resume && !e.call.recordOnly {
+		m.dirty = true
+		r.State, r.Reason, r.Answer = Pending, NotSent, nil
+	}
+	return m.decide(p, now)
+}
+
+// decide is the one place that says what happens next.
+func (m machine) decide(p policy, now time.Time) (machine, command) {
+	r := &m.next
+	if m.call.recordOnly && m.dirty {
+		return m.save(*r, now)
+	}
+	if m.call.recordOnly || r.State != Pending && !r.Incomplete {
+		return m.finish(now)
+	}
+	if h := m.hold(p, now); h.held {
+		if r.State == Pending {
+			m.dirty = m.dirty || r.Reason != h.reason || h.park && !r.Due.IsZero()
+			r.Reason = h.reason
+			if h.park {
+				r.Due = time.Time{}
+			}
+		}
+		return m.finish(now)
+	}
+	waits := r.NotBefore.After(now)
+	if m.dirty && r.Revision > 0 && (waits || m.heard != nil) {
+		return m.save(*r, now)
+	}
+	if waits {
+		if m.dirty {
+			return m.save(*r, now)
+		}
+		return m.do(command{kind: cmdWait, until: r.NotBefore})
+	}
+	return m.do(command{kind: cmdReady, record: *r, hop: m.hop, stale: m.call.renewed && r.Reason == Unauthorized})
+}
+
+// finish ends the call: what is told is on disk first. An intent that was
+// neither recorded nor sent leaves nothing behind when its caller goes.
+func (m machine) finish(now time.Time) (machine, command) {
+	if m.dirty && !(m.next.Revision == 0 && m.call.left && m.next.Reason == NotSent) {
+		return m.save(m.next, now)
+	}
+	return m.do(command{kind: cmdSettle, record: m.rec})
+}
+
+func (m machine) save(r record, now time.Time) (machine, command) {
+	if now.After(r.Seen) {
+		r.Seen = now
+	}
+	m.next = r
+	return m.do(command{kind: cmdSave, record: r})
+}
+
+// held says that no attempt starts now in this call: why, and whether the
+// intent is parked, to be taken up only by somebody's asking.
+type held struct {
+	held, park bool
+	reason     Reason
+}
+
+func (m machine) hold(p policy, now time.Time) held {
+	r := &m.next
+	reason := r.Reason
+	if reason == "" {
+		reason = NotSent
+	}
+	protection := r.protection(p.contract)
+	if r.Begun.Wire != "" && p.contract == nil {
+		return held{held: true, reason: NoContract}
+	}
+	if r.Exposed && (protection == unprotected || protection == idempotent && !m.call.exposedHere) {
+		return held{held: true, park: true, reason: reason}
+	}
+	if r.Exposed || r.Incomplete {
+		if now.Before(r.Seen) {
+			return held{held: true, reason: reason} // the clock went back: ages are unknown
+		}
+		if until, bounded := r.safeUntil(r.window(p.contract), p.share, p.attempt); bounded {
+			if now.After(until) || r.NotBefore.After(until) {
+				return held{held: true, park: true, reason: KeyExpired}
+			}
+		}
+	}
+	switch {
+	case m.call.stopped, m.call.left, m.call.attempts >= p.maxAttempts && m.hop == "", r.NotBefore.After(m.call.until):
+		return held{held: true, reason: reason}
+	}
+	return held{}
+}
+
+// start records the attempt. From the save on a crash leaves it as one that
+// may have been sent; no byte leaves before the save has returned.
+func (m machine) start(e event, p policy, now time.Time) (machine, command) {
+	if h := m.hold(p, now); h.held {
+		return m.decide(p, now) // the window closed, or the caller left, meanwhile
+	}
+	m.dirty = true
+	r := m.next
+	r.Begun.Stripped = e.stripped
+	r.Sending = &sending{ID: e.attempt, At: now}
+	r.Attempts++
+	return m.save(r, now)
+}
+
+func (m machine) unready(e event, p policy, now time.Time) (machine, command) {
+	m.call.stopped = true
+	r := &m.next
+	if r.State == Pending {
+		m.dirty = m.dirty || r.Reason != NeedsCredentials
+		r.Reason, r.Cause = NeedsCredentials, e.cause
+		if r.Due.IsZero() {
+			r.Due = now
+		}
+	}
+	return m.finish(now)
+}
+
+func (m machine) saved(p policy, now time.Time) (machine, command) {
+	m.next.Revision++
+	m.rec, m.dirty, m.heard = m.next, false, nil
+	s := m.rec.Sending
+	if s == nil {
+		return m.decide(p, now)
+	}
+	// The clock is read again: the save may have taken long.
+	unsent := m
+	unsent.next.Sending = nil
+	if h := unsent.hold(p, now); h.held {
+		unsent.dirty = true
+		unsent.next.Attempts--
+		return unsent.decide(p, now)
+	}
+	m.call.sends++
+	if m.hop == "" {
+		m.call.attempts++
+	}
+	c := command{kind: cmdSend, record: m.rec}
+	if m.rec.Exposed || m.rec.Incomplete {
+		if until, bounded := m.rec.safeUntil(m.rec.window(p.contract), p.share, p.attempt); bounded {
+			c.until = until
+		}
+	}
+	if m.rec.Exposed || m.rec.protection(p.contract) != unprotected {
+		c.timeout = p.attempt
+	}
+	return m.do(c)
+}
+
+// unsaved ends the call. Evidence that could not be written stays in next and
+// is written when the intent is taken up again; anything else is dropped.
+func (m machine) unsaved(unknown bool) (machine, command) {
+	c := command{kind: cmdSettle, record: m.rec, notRecorded: m.heard != nil || unknown}
+	if m.heard == nil {
+		if m.rec.Revision == 0 {
+			c.record = m.next
+			c.record.Sending, c.record.Attempts = nil, 0
+		}
+		m.next, m.dirty = m.rec, false
+	}
+	return m.do(c)
+}
+
+// hear merges evidence into the record. It is never overwritten: what settled
+// first stays, and what speaks against it is kept beside it.
+func (m machine) hear(e event, p policy, now time.Time) (machine, command) {
+	m.dirty, m.heard = true, &e
+	if e.kind == evResolved {
+		m.next.attest(e.word)
+		return m.decide(p, now)
+	}
+	r := &m.next
+	s := r.Sending
+	if s == nil || s.ID != e.attempt {
+		s = &sending{At: r.Last} // late, or judged already
+	} else {
+		r.Sending, r.Last = nil, s.At
+	}
+	j := e.judged
+	if j.contradicts != "" && r.Exposed && j.effect != effectNone {
+		r.Repeated = true
+	}
+	state := j.state(r.Exposed)
+	hop := e.location != "" && j.effect == effectNone
+	if hop {
+		state, j.reason = Pending, Redirected
+	}
+	switch {
+	case state != Pending:
+		r.settle(state, e, s.At)
+	case j.effect == effectMaybe && r.State == Pending:
+		if !r.Exposed {
+			m.call.exposedHere = true
+		}
+		r.expose(s.At)
+	}
+	if r.State == Pending {
+		r.Cause = e.cause
+		r.Reason = j.reason
+		if r.Exposed && (r.Reason == NotSent || r.Reason == Refused) {
+			r.Reason = Unknown // it speaks of the whole intent
+		}
+		r.RefusedStatus = 0
+		if j.refusal && e.answer != nil {
+			r.RefusedStatus = e.answer.Status
+		}
+	}
+	m.schedule(e, p, now, s.At, hop)
+	return m.decide(p, now)
+}
+
+// schedule says when the next attempt may start. The server's wish is a floor
+// that jitter only adds to.
+func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
+	r, j := &m.next, e.judged
+	m.hop = ""
+	if r.State != Pending && !r.Incomplete {
+		r.NotBefore, r.Due = time.Time{}, time.Time{}
+		return
+	}
+	wait := j.wait
+	again := j.again
+	switch {
+	case hop && m.call.hops < maxHops:
+		m.hop = e.location
+		m.call.hops++
+	case hop:
+		again = againLater
+		wait += e.delay
+	case j.renew:
+		m.call.renewed = true
+	default:
+		wait += e.delay
+		r.Waits++
+	}
+	if again != againNow && m.hop == "" || e.stop {
+		m.call.stopped = true
+	}
+	r.NotBefore = now.Add(wait)
+	if r.State != Pending {
+		return
+	}
+	r.Due = r.NotBefore
+	if again == againNo && m.hop == "" && j.reason != Unauthorized {
+		r.Due = time.Time{}
+		if !j.asked {
+			r.NotBefore = time.Time{}
+		}
+		if c := p.contract; j.refusal && c != nil && c.Stored.Settle > 0 {
+			// Seen again after the settle time, the refusal speaks of all attempts.
+			r.Due = later(r.NotBefore, sentAt.Add(c.Stored.Settle+e.delay))
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package oncehttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+var errNeedsCredentials = errors.New("oncehttp: credentials that the request had are not kept, and Authorize did not bring them back")
+
+// perform takes the action up, or joins whoever drives it, and waits.
+func (c *Client) perform(ctx context.Context, t ticket) told {
+	for {
+		if err := ctx.Err(); err != nil {
+			return told{err: err}
+		}
+		told, again := c.performOnce(ctx, &t)
+		if !again {
+			return told
+		}
+	}
+}
+
+func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool) {
+	now := wallNow()
+	s := &seating{takesLive: t.takesLive}
+	if deadline, ok := ctx.Deadline(); ok {
+		s.until = deadline
+		if t.cancel != nil {
+			s.until = deadline.Add(-clientTimeoutLead)
+		}
+	}
+	budget := now.Add(c.cfg.Retry.MaxElapsed)
+	if !s.until.IsZero() && s.until.Before(budget) {
+		budget = s.until
+	}
+
+	f, mine, err := c.flight(ctx, t.action)
+	if err != nil {
+		return told{err: err}, false
+	}
+	if !mine {
+		select {
+		case <-f.loaded:
+		case <-ctx.Done():
+			return told{err: ctx.Err()}, false
+		}
+		if f.gone {
+			return told{}, true
+		}
+		if t.draft != nil && t.draft.begun.Fingerprint != f.fingerprint {
+			if r, err := c.find(ctx, t.action); err == nil {
+				if told, differs := c.mismatch(ctx, t, r); differs {
+					return told, false
+				}
+			}
+		}
+		switch f.sit(s, ownBegin, budget) {
+		case grantTooLate, grantClosed:
+			return told{}, true
+		}
+		return c.share(ctx, t, f, s)
+	}
+
+	m, e, done, err := c.takeUp(ctx, f, t, now)
+	if err != nil || done != nil {
+		c.abandon(f)
+		if err != nil {
+			return told{err: err}, false
+		}
+		return *done, false
+	}
+	e.call.until = budget
+	e.call.recordOnly = t.recordOnly
+	f.sit(s, ownBegin, budget)
+	close(f.loaded)
+	go c.drive(f, m, e)
+	return c.share(ctx, t, f, s)
+}
+
+func (c *Client) share(ctx context.Context, t *ticket, f *flight, s *seating) (told, bool) {
+	told := f.await(ctx, t.cancel, s)
+	if told.again && told.elsewhere != "" {
+		t.action, t.anonymous = told.elsewhere, false
+	}
+	return told, told.again
+}
+
+// flight returns the flight of an action: somebody's, or a new one that is the
+// caller's to load. The caller of a new one ends it with abandon or drive.
+func (c *Client) flight(ctx context.Context, action string) (_ *flight, mine bool, _ error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, false, ErrClosed
+	}
+	if f, ok := c.flights[action]; ok {
+		return f, false, nil
+	}
+	f := newFlight(ctx, action)
+	c.flights[action] = f
+	c.drives.Add(1)
+	return f, true, nil
+}
+
+// abandon ends a flight that never left.
+func (c *Client) abandon(f *flight) {
+	c.mu.Lock()
+	delete(c.flights, f.action)
+	c.mu.Unlock()
+	f.gone = true
+	close(f.loaded)
+	c.drives.Done()
+}
+
+// takeUp loads the record of the flight, or makes it. done is set when there is
+// nothing to drive.
+func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time) (m machine, e event, done *told, err error) {
+	e.kind = evTaken
+	var r record
+	err = ErrNotFound
+	if !t.anonymous {
+		r, err = c.find(ctx, t.action)
+	}
+	switch {
+	case err == nil:
+		if m, done, err = c.found(ctx, f, t, r); err != nil || done != nil {
+			return m, e, done, err
+		}
+	case errors.Is(err, ErrNotFound) && t.draft != nil:
+		if r, err = c.newRecord(*t, now); err != nil {
+			return m, e, nil, err
+		}
+		m = machine{next: r, dirty: true}
+		f.body = t.draft.body
+		f.names = t.names(r)
+	default:
+		return m, e, nil, err
+	}
+	if t.draft != nil {
+		f.live = t.draft.live
+	}
+	c.setPolicy(f, r)
+	return m, e, nil, nil
+}
+
+// found is for an action that the journal has.
+func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (machine, *told, error) {
+	if t.draft != nil && t.draft.begun.Fingerprint != r.Begun.Fingerprint {
+		if told, differs := c.mismatch(ctx, t, r); differs {
+			return machine{}, &told, nil
+		}
+	}
+	m := machine{rec: r, next: r}
+	if kept := c.takeKept(r.Action); kept != nil {
+		return *kept, nil, nil
+	}
+	if r.State != Pending && !r.Incomplete && !r.again() || t.recordOnly {
+		r, err := c.withBody(ctx, r)
+		if err != nil {
+			return m, nil, err
+		}
+		told := pendingOr(c.known(r), nil)
+		told.outcome.InFlight = false
+		return m, &told, nil
+	}
+	return m, nil, nil
+}
+
+// setPolicy finds the contract of today.
+func (c *Client) setPolicy(f *flight, r record) {
+	f.fingerprint = r.Begun.Fingerprint
+	f.rec = r
+	if r.Revision == 0 {
+		f.rec = record{}
+	}
+	f.policy = policy{maxAttempts: c.cfg.Retry.MaxAttempts, attempt: c.cfg.Retry.AttemptTimeout, share: c.cfg.WindowShare}
+	if u, err := url.Parse(r.Begun.URL); err == nil {
+		f.policy.contract = c.contracts.match(&http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header})
+	}
+}
+
+// mismatch compares two payloads of an action. It finds no difference where
+// only the client's idea of what matters has changed.
+func (c *Client) mismatch(ctx context.Context, t *ticket, r record) (told, bool) {
+	body, err := c.journal.Body(ctx, r.ID, RequestBody)
+	if err != nil {
+		return told{err: err}, true
+	}
+	var differs []string
+	if len(body) == r.Begun.Size {
+		differs = differences(r.Begun.payload(body), t.draft.begun.payload(t.draft.body), c.identity)
+		if len(differs) == 0 {
+			return told{}, false
+		}
+	} else {
+		// The first body is no longer kept: compare the rest.
+		differs = differences(r.Begun.payload(nil), t.draft.begun.payload(nil), c.identity)
+		if len(differs) == 0 {
+			differs = []string{"body"}
+		}
+	}
+	if kept, err := c.withBody(ctx, r); err == nil {
+		r = kept
+	}
+	o := c.known(r)
+	c.emit(eventOf(EventMismatch, r))
+	return told{outcome: o, err: &MismatchError{Action: r.Action, Differs: slices.Clip(differs), Outcome: o}}, true
+}
+
+// takeKept takes over the evidence that the journal could not take.
+func (c *Client) takeKept(action string) *machine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.kept[action]
+	delete(c.kept, action)
+	return m
+}
+
+// writeKept writes kept evidence, now that the journal takes writes again.
+func (c *Client) writeKept(ctx context.Context, except string) {
+	c.mu.Lock()
+	var actions []string
+	for action := range c.kept {
+		if action != except {
+			actions = append(actions, action)
+		}
+	}
+	c.mu.Unlock()
+	for _, action := range actions {
+		f, mine, err := c.flight(ctx, action)
+		if err != nil || !mine {
+			continue
+		}
+		m := c.takeKept(action)
+		if m == nil {
+			c.abandon(f)
+			continue
+		}
+		c.setPolicy(f, m.rec)
+		f.sit(&seating{}, ownBegin, time.Time{})
+		close(f.loaded)
+		go c.drive(f, *m, event{kind: evTaken, call: call{recordOnly: true}})
+	}
+}

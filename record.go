@@ -1,0 +1,303 @@
+package oncehttp
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// recordVersion is the format of encoded records. A record with a greater
+// version is refused; smaller ones are read for as long as this module's major
+// version lasts.
+const recordVersion = 1
+
+// A record is all that the journal keeps of an intent beside its two bodies:
+// what was asked, and what is known. It is a value; the machine in intent.go
+// makes one from another.
+type record struct {
+	ID       uuid.UUID `json:"-"`
+	Revision uint64    `json:"-"` // zero: not on disk
+
+	Version int    `json:"v"`
+	Action  string `json:"action"`
+	// Begun holds what must not change between attempts.
+	Begun begun `json:"begun"`
+
+	State  State  `json:"state"`
+	Reason Reason `json:"reason,omitzero"`
+	// Attempts counts the sends started.
+	Attempts int `json:"attempts,omitzero"`
+	// Sending is the attempt that was started and not judged yet. After a crash
+	// it may have been sent, or not.
+	Sending *sending `json:"sending,omitzero"`
+	// First is when the first attempt that may have had an effect was started:
+	// the window counts from here. Last is the start of the latest attempt.
+	First time.Time `json:"first,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	// Exposed: an attempt may have had an effect, and nothing has settled it.
+	Exposed bool `json:"exposed,omitzero"`
+	// Incomplete: Confirmed, with an answer whose body is missing.
+	Incomplete bool `json:"incomplete,omitzero"`
+	// Repeated: the evidence allows a second effect.
+	Repeated bool `json:"repeated,omitzero"`
+	// RefusedStatus is the last unmarked refusal seen while exposed.
+	RefusedStatus int `json:"refused_status,omitzero"`
+	// Waits is the index of the backoff.
+	Waits int `json:"waits,omitzero"`
+	// NotBefore is the floor of the next send, whoever asks for it; Due is when
+	// the intent may be taken up by itself. Zero Due: not by itself.
+	NotBefore time.Time `json:"not_before,omitzero"`
+	Due       time.Time `json:"due,omitzero"`
+	// Seen is the highest wall time at which this record was written.
+	Seen time.Time `json:"seen,omitzero"`
+	// Answer is the final answer, Reference what the effect is called.
+	Answer    *answer `json:"answer,omitzero"`
+	Reference string  `json:"reference,omitzero"`
+	// Cause is the text of the last cause.
+	Cause string `json:"cause,omitzero"`
+	// Words are what people and webhooks said, in order.
+	Words []word `json:"words,omitzero"`
+	// Rival is the state that later evidence spoke for, against State.
+	Rival State `json:"rival,omitzero"`
+}
+
+// begun is what an intent was begun with.
+type begun struct {
+	At time.Time `json:"at"`
+	// Key is the idempotency key and Wire what the carrier holds; empty where
+	// no contract matched. Contract, Carrier and Window are the contract's as
+	// it was then.
+	Key      string  `json:"key,omitzero"`
+	Wire     string  `json:"wire,omitzero"`
+	Contract string  `json:"contract,omitzero"`
+	Carrier  Carrier `json:"carrier,omitzero"`
+	Window   Window  `json:"window,omitzero"`
+	// Idempotent: the request may be repeated without a key.
+	Idempotent bool `json:"idempotent,omitzero"`
+
+	Method string      `json:"method"`
+	URL    string      `json:"url"`
+	Host   string      `json:"host,omitzero"`
+	Header http.Header `json:"header,omitzero"`
+	// Stripped names what was sent and is not kept: header names, query
+	// parameters and userinfo, as stripHeader and stripURL name them.
+	Stripped []string `json:"stripped,omitzero"`
+	// Size of the request's body, and the fingerprint of the whole payload.
+	Size        int    `json:"size,omitzero"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// sending is an attempt between the save that starts it and its judgement.
+type sending struct {
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+}
+
+// answer is a final answer without its body, which the journal keeps apart.
+type answer struct {
+	Status     int         `json:"status"`
+	Header     http.Header `json:"header,omitzero"`
+	Replayed   bool        `json:"replayed,omitzero"`
+	Incomplete bool        `json:"incomplete,omitzero"`
+	At         time.Time   `json:"at"`
+	body       []byte
+}
+
+// word is what an operator or a webhook said.
+type word struct {
+	At        time.Time `json:"at"`
+	From      State     `json:"from"`
+	To        State     `json:"to"`
+	Reference string    `json:"reference,omitzero"`
+	By        string    `json:"by,omitzero"`
+	Why       string    `json:"why,omitzero"`
+}
+
+// open intents are unresolved: Pending, or in conflict.
+func (r record) open() bool { return r.State == Pending || r.Reason == Conflict }
+
+// mayHaveExecuted includes the attempt that a crash may have cut off.
+func (r record) mayHaveExecuted() bool {
+	return r.State == Pending && (r.Exposed || r.Sending != nil)
+}
+
+// again: a Rejected that was never exposed and was refused for the moment is
+// begun again by a new Do, under the same key and with the same payload.
+func (r record) again() bool {
+	return r.State == Rejected && r.Reason == Unauthorized && r.First.IsZero() && len(r.Words) == 0
+}
+
+// entry is the record as the journal keeps it. The bodies are set by whoever
+// writes them.
+func (r record) entry() (Entry, error) {
+	r.Version = recordVersion
+	text, err := json.Marshal(r)
+	if err != nil {
+		return Entry{}, fmt.Errorf("oncehttp: action %s cannot be recorded: %w", quoteAction(r.Action), err)
+	}
+	return Entry{ID: r.ID, Revision: r.Revision, Open: r.open(), Due: r.due(), Record: text}, nil
+}
+
+// due is when the journal lists the record as due. An attempt that is found
+// unjudged is due at once.
+func (r record) due() time.Time {
+	if r.State == Pending && r.Sending != nil {
+		return r.Sending.At
+	}
+	if r.State != Pending {
+		return time.Time{}
+	}
+	return r.Due
+}
+
+func decodeRecord(e Entry) (record, error) {
+	var head struct {
+		Version int `json:"v"`
+	}
+	if err := json.Unmarshal(e.Record, &head); err != nil {
+		return record{}, fmt.Errorf("%w: entry %s is not a record", ErrJournalCorrupt, e.ID)
+	}
+	if head.Version > recordVersion {
+		return record{}, fmt.Errorf("%w: entry %s has record version %d, this code reads up to %d: use a newer oncehttp", ErrJournal, e.ID, head.Version, recordVersion)
+	}
+	r := record{ID: e.ID, Revision: e.Revision}
+	if err := json.Unmarshal(e.Record, &r); err != nil {
+		return record{}, fmt.Errorf("%w: entry %s is not a record", ErrJournalCorrupt, e.ID)
+	}
+	return r, nil
+}
+
+// outcome is what the record says. Bodies are added by the caller.
+func (r record) outcome(share float64, attempt time.Duration) *Outcome {
+	o := &Outcome{
+		Action: r.Action, Key: r.Begun.Key,
+		State: r.State, Reason: r.Reason,
+		MayHaveExecuted: r.mayHaveExecuted(), MayHaveRepeated: r.Repeated,
+		Reference: r.Reference, Attempts: r.Attempts,
+		InFlight: r.Sending != nil,
+	}
+	if r.Sending != nil && r.State == Pending && (r.Reason == NotSent || r.Reason == "") {
+		o.Reason = Unknown
+	}
+	if r.State == Pending && r.Attempts > 0 {
+		o.RetryAt = r.Due
+	}
+	if until, bounded := r.safeUntil(r.Begun.Window, share, attempt); bounded {
+		o.SafeUntil = until
+	}
+	if r.Answer != nil {
+		o.Response = r.Answer.response()
+	}
+	if r.Cause != "" {
+		o.Err = causeText(r.Cause)
+	}
+	return o
+}
+
+func (a *answer) response() *Response {
+	return &Response{StatusCode: a.Status, Header: a.Header.Clone(), Body: a.body, Replayed: a.Replayed, BodyIncomplete: a.Incomplete}
+}
+
+// safeUntil is the end of the usable part of a window, if it has begun and has
+// an end.
+func (r record) safeUntil(w Window, share float64, attempt time.Duration) (time.Time, bool) {
+	anchor := r.First
+	if anchor.IsZero() && r.Sending != nil {
+		anchor = r.Sending.At
+	}
+	if anchor.IsZero() || r.Begun.Wire == "" {
+		return time.Time{}, false
+	}
+	usable, forever := w.usable(share, attempt)
+	return anchor.Add(usable), !forever
+}
+
+// protection of the request, as it was begun and as the contract of today
+// still allows it.
+func (r record) protection(contract *Contract) protection {
+	switch {
+	case r.Begun.Wire != "" && contract != nil && contract.keyed():
+		return keyed
+	case r.Begun.Idempotent:
+		return idempotent
+	}
+	return unprotected
+}
+
+// window is the smaller of the window begun under and the one of today.
+func (r record) window(contract *Contract) Window {
+	w := r.Begun.Window
+	if contract == nil {
+		return w
+	}
+	mine, forever := w.usable(1, 0)
+	today, ever := contract.Window.usable(1, 0)
+	if ever || !forever && mine <= today {
+		return w
+	}
+	return contract.Window
+}
+
+func (r *record) expose(at time.Time) {
+	r.Exposed = r.State == Pending
+	if r.First.IsZero() {
+		r.First = at
+	}
+}
+
+// settle merges a settling answer.
+func (r *record) settle(state State, e event, at time.Time) {
+	j := e.judged
+	switch {
+	case r.State == Pending:
+		r.State, r.Reason, r.Cause = state, "", e.cause
+		if state == Rejected {
+			r.Reason = j.reason
+		}
+	case r.State == Confirmed && state == Rejected && !j.settles && !r.First.IsZero():
+		return // refused this time, which says nothing of the time it took effect
+	case r.State != state:
+		r.Reason, r.Rival = Conflict, state
+		return
+	case r.State == Confirmed && !r.Incomplete && r.Answer != nil:
+		return // the first whole answer stays
+	}
+	r.Exposed = false
+	if state == Confirmed {
+		if r.First.IsZero() {
+			r.First = at
+		}
+		r.Incomplete = j.incomplete
+	}
+	if r.Reference == "" {
+		r.Reference = j.reference
+	}
+	if e.answer != nil {
+		r.Answer = e.answer
+	}
+}
+
+// attest takes a person's or a webhook's word. It may change what was settled.
+func (r *record) attest(w word) {
+	w.From = r.State
+	r.Words = append(r.Words[:len(r.Words):len(r.Words)], w)
+	r.State, r.Exposed, r.Incomplete = w.To, false, false
+	r.Reason, r.Rival = "", Pending
+	if w.To == Rejected {
+		r.Reason = Refused
+	}
+	if w.Reference != "" {
+		r.Reference = w.Reference
+	}
+	r.NotBefore, r.Due = time.Time{}, time.Time{}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,285 @@
+package oncehttp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A draft is a request frozen at its first sight: what goes into the record,
+// and what must not.
+type draft struct {
+	begun begun
+	body  []byte
+	// live holds the credentials of this call, which are sent and never kept.
+	live live
+}
+
+// live is what a caller's request has and the journal does not.
+type live struct {
+	header http.Header
+	url    *url.URL
+}
+
+func checkAction(action string) error {
+	if action == "" || len(action) > 1024 || !utf8.ValidString(action) || strings.ContainsFunc(action, unicode.IsControl) {
+		return ErrInvalidAction
+	}
+	return nil
+}
+
+// checkRequest finds what no attempt could send, before anything is written.
+// What net/http refuses without reporting a connection would else look as if
+// it might have been sent.
+func checkRequest(req *http.Request) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrInvalidRequest}, args...)...)
+	}
+	switch {
+	case req == nil:
+		return bad("it is nil")
+	case req.URL == nil:
+		return bad("it has no URL")
+	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
+		return bad("its URL's scheme is %.16q: want http or https", req.URL.Scheme)
+	case req.URL.Host == "" || req.URL.Hostname() == "":
+		return bad("its URL names no host")
+	case req.URL.Opaque != "":
+		return bad("its URL is opaque: want scheme://host/path")
+	case req.Method != "" && !isToken(req.Method):
+		return bad("its method is not a token (RFC 9110 section 9.1)")
+	case req.Method == http.MethodConnect:
+		return bad("CONNECT is not an action: send it through the transport")
+	case len(req.Trailer) > 0:
+		return bad("it has trailers, which cannot be frozen: drop them")
+	case strings.ContainsAny(req.Host, "/\\?#@ \t\r\n"):
+		return bad("its Host is not a host")
+	}
+	for name, values := range req.Header {
+		if !isToken(name) {
+			return bad("a header's name is not a token (RFC 9110 section 5.1)")
+		}
+		for _, v := range values {
+			if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+				return bad("header %s holds a control character", name)
+			}
+		}
+	}
+	return nil
+}
+
+// freeze reads the request, once and whole, and closes its body.
+func freeze(ctx context.Context, req *http.Request, limit int64) (draft, error) {
+	body, err := readBody(ctx, req, limit)
+	if err != nil {
+		return draft{}, err
+	}
+	d := draft{body: body, live: live{header: req.Header, url: req.URL}}
+	if user := req.URL.User; user != nil && req.Header.Get("Authorization") == "" {
+		// As http.Client does: userinfo becomes Basic Authorization (RFC 7617).
+		password, _ := user.Password()
+		basic := http.Request{Header: http.Header{}}
+		basic.SetBasicAuth(user.Username(), password)
+		d.live.header = maps.Clone(req.Header)
+		if d.live.header == nil {
+			d.live.header = http.Header{}
+		}
+		d.live.header.Set("Authorization", basic.Header.Get("Authorization"))
+	}
+	header, stripped := stripHeader(d.live.header)
+	kept, params := stripURL(req.URL)
+	kept.Fragment, kept.RawFragment = "", ""
+	d.begun = begun{
+		Method: req.Method, URL: kept.String(), Host: req.Host, Header: header,
+		Stripped: union(stripped, params), Size: len(body),
+	}
+	if d.begun.Method == "" {
+		d.begun.Method = http.MethodGet
+	}
+	if d.begun.Host == "" {
+		d.begun.Host = req.URL.Host
+	}
+	for _, name := range []string{"Content-Length", "Transfer-Encoding", "Host"} {
+		header.Del(name) // net/http takes these from the request's fields
+	}
+	return d, nil
+}
+
+func union(a, b []string) []string {
+	all := append(slices.Clone(a), b...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// readBody reads at most limit+1 bytes, ends when the context does, and closes
+// the body exactly once.
+func readBody(ctx context.Context, req *http.Request, limit int64) ([]byte, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil, nil
+	}
+	closed := sync.OnceFunc(func() { req.Body.Close() })
+	defer closed()
+	if req.ContentLength > limit {
+		return nil, fmt.Errorf("%w (%d bytes of %d)", ErrBodyTooLarge, req.ContentLength, limit)
+	}
+	defer context.AfterFunc(ctx, closed)() // a reader that blocks ends when its body is closed
+	var buf bytes.Buffer
+	if req.ContentLength > 0 {
+		buf.Grow(int(req.ContentLength) + bytes.MinRead)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(req.Body, limit+1))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("%w: its body could not be read: %w", ErrInvalidRequest, newCause(err))
+	case n > limit:
+		return nil, fmt.Errorf("%w (%d bytes)", ErrBodyTooLarge, limit)
+	case req.ContentLength > 0 && n != req.ContentLength:
+		return nil, fmt.Errorf("%w: its body has %d bytes and its ContentLength says %d", ErrInvalidRequest, n, req.ContentLength)
+	}
+	return buf.Bytes(), nil
+}
+
+// closeBody is for a request that is refused before it is read.
+func closeBody(req *http.Request) {
+	if req != nil && req.Body != nil {
+		req.Body.Close()
+	}
+}
+
+func (b begun) payload(body []byte) payload {
+	return payload{Method: b.Method, URL: b.URL, Host: b.Host, Header: b.Header, Body: body}
+}
+
+// request makes the request of one attempt: the frozen one, to where a redirect
+// led if it did, with the key, and with the credentials that live has.
+// Authorize may still add to it.
+func (r record) request(body []byte, live live, hop string) (*http.Request, error) {
+	target := r.Begun.URL
+	if hop != "" {
+		target = hop
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return nil, fmt.Errorf("%w: action %s has a URL that does not parse", ErrJournalCorrupt, quoteAction(r.Action))
+	}
+	if live.url != nil && hop == "" {
+		if restored, ok := restoreQuery(u, live.url, r.Begun.Stripped); ok {
+			u = restored
+		}
+	}
+	header := r.Begun.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	for _, name := range r.Begun.Stripped {
+		if values, ok := live.header[name]; ok {
+			header[name] = slices.Clone(values)
+		}
+	}
+	if r.Begun.Wire != "" {
+		header.Set(r.Begun.Carrier.Name, r.Begun.Wire)
+	}
+	req := &http.Request{
+		Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: http.NoBody, ContentLength: int64(len(body)),
+	}
+	if len(body) > 0 {
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	return req, nil
+}
+
+// authorized compares a request that Authorize has seen with the record:
+// everything frozen is as it was, and every stripped name is back. It returns
+// the names of what it carries and the journal does not. missing is set when
+// nothing is wrong but a credential is not there.
+func (r record) authorized(req *http.Request, hop string) (stripped []string, missing string, err error) {
+	changed := func(what string) ([]string, string, error) {
+		return nil, "", fmt.Errorf("oncehttp: Authorize changed %s of action %s; it may only add headers and credentials", what, quoteAction(r.Action))
+	}
+	kept, params := stripURL(req.URL)
+	target := r.Begun.URL
+	if u, err := url.Parse(hop); hop != "" && err == nil {
+		u, _ = stripURL(u)
+		target, params = u.String(), nil
+		for _, name := range r.Begun.Stripped {
+			if strings.HasPrefix(name, "query:") {
+				params = append(params, name) // the redirect says what the query is
+			}
+		}
+	}
+	var added []string
+	for name := range req.Header {
+		if r.Begun.Wire != "" && name == http.CanonicalHeaderKey(r.Begun.Carrier.Name) {
+			continue
+		}
+		if _, ok := r.Begun.Header[name]; !ok {
+			added = append(added, name)
+		}
+	}
+	host := req.Host
+	if host == "" {
+		host = req.URL.Host
+	}
+	switch {
+	case req.Method != r.Begun.Method:
+		return changed("the method")
+	case kept.String() != target:
+		return changed("the URL")
+	case host != r.Begun.Host:
+		return changed("the Host")
+	case req.ContentLength != int64(r.Begun.Size):
+		return changed("the body's length")
+	case r.Begun.Wire != "" && !slices.Equal(req.Header.Values(r.Begun.Carrier.Name), []string{r.Begun.Wire}):
+		return changed("the key")
+	}
+	for name, values := range r.Begun.Header {
+		if !slices.Equal(req.Header[name], values) {
+			return changed("header " + name)
+		}
+	}
+	stripped = union(added, params)
+	for _, name := range r.Begun.Stripped {
+		if !slices.Contains(stripped, name) {
+			return nil, name, nil
+		}
+	}
+	return stripped, "", nil
+}
+
+// redirectTarget is where a 307 or 308 leads if that is the same origin (RFC
+// 6454 section 5); else empty: it is not followed.
+func redirectTarget(from *url.URL, status int, h http.Header) string {
+	location := h.Get("Location")
+	if status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect || location == "" {
+		return ""
+	}
+	to, err := from.Parse(location)
+	if err != nil || to.User != nil || to.Scheme != from.Scheme || !strings.EqualFold(authority(to), authority(from)) {
+		return ""
+	}
+	to.Fragment, to.RawFragment = "", ""
+	return to.String()
+}
+
+// authority is host and port, the default port included.
+func authority(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return strings.ToLower(u.Hostname()) + ":" + port
+}

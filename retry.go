@@ -1,0 +1,100 @@
+package oncehttp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// retry sends a request that may be repeated as it is, unjournaled, under the
+// same table and budget as an intent. When the budget is spent it hands back
+// the last answer, or the transport's own error.
+func (c *Client) retry(req *http.Request) (*http.Response, error) {
+	fresh, err := c.rewind(req)
+	if err != nil {
+		return nil, err
+	}
+	if fresh == nil { // its body can be read only once
+		return c.base.RoundTrip(req)
+	}
+	ctx := req.Context()
+	until := wallNow().Add(c.cfg.Retry.MaxElapsed)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
+		until = deadline
+	}
+	for n := 0; ; n++ {
+		resp, f, err := c.try(req, fresh, n+1 < c.cfg.Retry.MaxAttempts)
+		j := classify(f, history{method: req.Method, protection: idempotent}, nil, wallNow())
+		if j.again != againNow || n+1 >= c.cfg.Retry.MaxAttempts || ctx.Err() != nil {
+			return resp, err
+		}
+		delay, stop := c.nextWait(n)
+		wait := j.wait + delay
+		if stop || wallNow().Add(wait).After(until) {
+			return resp, err
+		}
+		timer := time.NewTimer(wait)
+		var ended error
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			ended = ctx.Err()
+		case <-req.Cancel: //nolint:staticcheck // http.Client.Timeout still sets it
+			ended = context.Canceled
+		case <-c.ctx.Done():
+			ended = ErrClosed
+		}
+		timer.Stop()
+		if resp != nil {
+			io.CopyN(io.Discard, resp.Body, drainLimit)
+			resp.Body.Close()
+		}
+		if ended != nil {
+			return nil, ended
+		}
+	}
+}
+
+// try makes one attempt. A time-out of ours ends with the answer's header.
+func (c *Client) try(req *http.Request, fresh func() (io.ReadCloser, error), more bool) (*http.Response, facts, error) {
+	body, err := fresh()
+	if err != nil {
+		return nil, facts{}, err
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	attempt := req.WithContext(ctx)
+	attempt.Body, attempt.GetBody = body, nil
+	if more {
+		timer := time.AfterFunc(c.cfg.Retry.AttemptTimeout, func() { cancel(errAttemptTimeout) })
+		defer timer.Stop()
+	}
+	resp, err := c.base.RoundTrip(attempt)
+	if err != nil {
+		cancel(nil)
+		return nil, facts{}, err
+	}
+	inner := resp.Body
+	resp.Body = &handedOn{Reader: inner, close: func() error {
+		defer cancel(nil)
+		return inner.Close()
+	}}
+	return resp, facts{status: resp.StatusCode, header: resp.Header}, nil
+}
+
+// rewind gives a way to a fresh body for every attempt, and closes the
+// caller's; or nil, when the body can be read only once.
+func (c *Client) rewind(req *http.Request) (func() (io.ReadCloser, error), error) {
+	switch {
+	case req.Body == nil || req.Body == http.NoBody:
+		return func() (io.ReadCloser, error) { return req.Body, nil }, nil
+	case req.GetBody != nil:
+		closeBody(req)
+		return req.GetBody, nil
+	case req.ContentLength > 0 && req.ContentLength <= c.cfg.MaxRequestBody:
+		body, err := readBody(req.Context(), req, c.cfg.MaxRequestBody)
+		return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }, err
+	}
+	return nil, nil
+}

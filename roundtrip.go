@@ -1,0 +1,245 @@
+package oncehttp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+type actionKey struct{}
+
+type named struct {
+	action string
+	opts   []ActionOption
+}
+
+// WithAction names the action of the requests sent with this context through
+// [Client.RoundTrip]. A safe request (a GET) is never the action, unless a
+// contract matches it.
+func WithAction(ctx context.Context, action string, opts ...ActionOption) context.Context {
+	return context.WithValue(ctx, actionKey{}, named{action, opts})
+}
+
+type outcomeKey struct{}
+
+// OutcomeOf is the outcome behind an answer of [Client.RoundTrip]; false for an
+// answer that was passed through.
+func OutcomeOf(resp *http.Response) (*Outcome, bool) {
+	if resp == nil || resp.Request == nil {
+		return nil, false
+	}
+	o, ok := resp.Request.Context().Value(outcomeKey{}).(*Outcome)
+	return o, ok
+}
+
+// HTTPClient returns an http.Client that sends through c.
+func (c *Client) HTTPClient() *http.Client { return &http.Client{Transport: c} }
+
+// route is what RoundTrip does with a request.
+type route uint8
+
+const (
+	routeIntent route = iota
+	routeRetry        // unjournaled, repeated in memory while that is safe
+	routeOnce         // unjournaled, as it is
+	routeRefuse
+)
+
+// route decides by the request alone; it does not read the body.
+func (c *Client) route(req *http.Request, hasAction bool) (route, *Contract) {
+	if withinAttempt(req.Context()) || req.Method == http.MethodConnect || req.Header.Get("Upgrade") != "" ||
+		strings.HasPrefix(req.Header.Get("Content-Type"), "application/grpc") ||
+		c.cfg.PassThrough != nil && c.cfg.PassThrough(req) {
+		return routeOnce, nil
+	}
+	if req.Response != nil {
+		return routeRetry, nil // a safe request that http.Client made of a redirect
+	}
+	if contract := c.contracts.match(req); contract != nil {
+		if contract.Match.Safe {
+			return routeRetry, nil
+		}
+		return routeIntent, contract
+	}
+	unread := req.Body != nil && req.Body != http.NoBody && req.ContentLength <= 0 && req.GetBody == nil
+	switch {
+	case safeMethod(req.Method):
+		return routeRetry, nil
+	case isTokenRequest(req):
+		return routeOnce, nil
+	case hasAction:
+		return routeIntent, nil
+	case unread:
+		return routeOnce, nil
+	case idempotentMethod(req.Method):
+		return routeRetry, nil
+	case c.cfg.Unmatched == PassThrough:
+		return routeOnce, nil
+	case c.cfg.Unmatched == Refuse:
+		return routeRefuse, nil
+	}
+	return routeIntent, nil
+}
+
+// isTokenRequest: a form with grant_type (RFC 6749 section 4). It is told from
+// a copy of the body; one that cannot be copied is not looked at.
+func isTokenRequest(req *http.Request) bool {
+	kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
+	if req.Method != http.MethodPost || kind != "application/x-www-form-urlencoded" || req.GetBody == nil {
+		return false
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, drainLimit))
+	if err != nil {
+		return false
+	}
+	form, err := url.ParseQuery(string(text))
+	return err == nil && form.Has("grant_type")
+}
+
+// RoundTrip sends req as the action that its context names ([WithAction]), or
+// as one of its own, by the rule of [Client.Do]: a [*PendingError], another
+// error, or an answer. Which requests are intents, and which pass through:
+//
+//   - What a contract matches is an intent, whatever its method.
+//   - Safe methods pass through, and PUT and DELETE without an action; they are
+//     retried in memory, and the last answer is handed back.
+//   - Other methods follow Config.Unmatched.
+//   - CONNECT, Upgrade, gRPC, token requests, what Config.PassThrough names, and
+//     bodies that can be read only once pass through once.
+//
+// A key that the caller has set in the contract's carrier is adopted, and names
+// the intent where no action does.
+func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req == nil || req.URL == nil {
+		closeBody(req)
+		return nil, checkRequest(req)
+	}
+	if err := c.closedErr(); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	if req.Response != nil && !safeMethod(req.Method) {
+		closeBody(req)
+		return nil, fmt.Errorf("%w: it continues a redirect, which the intent follows itself where that is safe; set CheckRedirect to http.ErrUseLastResponse", ErrInvalidRequest)
+	}
+	n, hasAction := req.Context().Value(actionKey{}).(named)
+	route, contract := c.route(req, hasAction)
+	switch route {
+	case routeOnce:
+		return c.base.RoundTrip(c.withoutKey(req))
+	case routeRetry:
+		return c.retry(c.withoutKey(req))
+	case routeRefuse:
+		closeBody(req)
+		return nil, ErrUnmatched
+	}
+	return c.roundTrip(req, n, hasAction, contract)
+}
+
+// withoutKey drops the keys from a request that http.Client made of a redirect:
+// it is not the action, whatever headers it has inherited.
+func (c *Client) withoutKey(req *http.Request) *http.Request {
+	if req.Response == nil {
+		return req
+	}
+	clone := req.WithContext(req.Context())
+	clone.Header = req.Header.Clone()
+	clone.Header.Del("Idempotency-Key")
+	clone.Header.Del("X-Idempotency-Key")
+	for _, contract := range c.cfg.Contracts {
+		clone.Header.Del(contract.Carrier.Name)
+	}
+	return clone
+}
+
+func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract *Contract) (*http.Response, error) {
+	err := checkRequest(req)
+	if err == nil && hasAction {
+		err = checkAction(n.action)
+	}
+	if err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	t, err := c.freeze(n.action, req, contract, n.opts)
+	if err != nil {
+		return nil, err
+	}
+	t.takesLive = true
+	t.cancel = req.Cancel //nolint:staticcheck // http.Client.Timeout still sets it
+	ctx := req.Context()
+	if !hasAction {
+		t.anonymous = true
+		if t.action, err = newAnonymous(); err != nil {
+			return nil, err
+		}
+		if t.adopted != "" {
+			// The caller's key names the intent, if there is one already.
+			e, err := c.journal.Find(ctx, adoptedName(contract, t.adopted))
+			if err == nil {
+				r, err := decodeRecord(e)
+				if err != nil {
+					return nil, err
+				}
+				t.action, t.anonymous = r.Action, false
+			} else if !errors.Is(err, ErrNotFound) {
+				return nil, err
+			}
+		}
+	}
+	told := c.perform(ctx, t)
+	if told.err != nil {
+		if told.live != nil {
+			told.live.Body.Close()
+		}
+		return nil, told.err
+	}
+	return answerOf(req, told)
+}
+
+// answerOf makes the answer that a caller of RoundTrip gets of an outcome.
+func answerOf(req *http.Request, t told) (*http.Response, error) {
+	o := t.outcome
+	if o.Response == nil {
+		return nil, fmt.Errorf("oncehttp: action %s is settled (%s), and its answer is no longer kept; Client.Outcome has the state", quoteAction(o.Action), o.State)
+	}
+	r := o.Response
+	resp := &http.Response{
+		Status:     strconv.Itoa(r.StatusCode) + " " + http.StatusText(r.StatusCode),
+		StatusCode: r.StatusCode, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: r.Header.Clone(), ContentLength: int64(len(r.Body)),
+		Request: req.WithContext(context.WithValue(req.Context(), outcomeKey{}, o)),
+	}
+	if resp.Header == nil {
+		resp.Header = http.Header{}
+	}
+	switch {
+	case t.live != nil:
+		resp.Body, resp.ContentLength, resp.Uncompressed = t.live.Body, t.live.ContentLength, t.live.Uncompressed
+		resp.Proto, resp.ProtoMajor, resp.ProtoMinor = t.live.Proto, t.live.ProtoMajor, t.live.ProtoMinor
+	case r.BodyIncomplete:
+		resp.Body, resp.ContentLength = io.NopCloser(io.MultiReader(bytes.NewReader(r.Body), cutOff{})), -1
+	case len(r.Body) == 0:
+		resp.Body = http.NoBody
+	default:
+		resp.Body = io.NopCloser(bytes.NewReader(r.Body))
+	}
+	return resp, nil
+}
+
+// cutOff ends a body that did not arrive whole.
+type cutOff struct{}
+
+func (cutOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
