@@ -132,7 +132,7 @@ func judge(f facts, h history, contract *Contract) judgement {
 	if f.status == 0 {
 		return judgeFailure(f.failure)
 	}
-	if contract == nil || h.protection != keyed {
+	if contract == nil {
 		return judgeStatus(f, h)
 	}
 	if !contract.Origin.isZero() && !contract.Origin.marks(f.header, f.body) && (f.status/100 == 2 || f.status/100 == 4) {
@@ -140,7 +140,9 @@ func judge(f facts, h history, contract *Contract) judgement {
 		return judgement{effect: effectMaybe, again: againNow, reason: Unknown}
 	}
 	if contract.Ignored.marks(f.header, f.body) {
-		h.protection = unprotected
+		if h.protection == keyed {
+			h.protection = unprotected
+		}
 		j := judgeStatus(f, h)
 		j.contradicts = "the API says that it did not honour the key"
 		return j

@@ -99,21 +99,17 @@ func wallNow() time.Time { return time.Now().Round(0) }
 func (c *Client) drive(f *flight, m machine, e event) {
 	defer c.drives.Done()
 	for {
-		for _, other := range f.takeEvents() {
-			m, _ = m.step(other, f.policy, wallNow())
-		}
-		var cmd command
 		before := m.rec
-		m, cmd = m.step(e, f.policy, wallNow())
+		var cmd command
+		m, cmd = f.advance(m, e)
 		if e.kind == evSaved {
 			c.tell(before, m.rec)
 		}
-		f.showRecord(m.rec)
 		switch cmd.kind {
 		case cmdReady:
 			e = c.ready(f, cmd)
 		case cmdSave:
-			e = c.save(f, m, cmd.record)
+			e = c.save(f, cmd.record)
 		case cmdSend:
 			e = c.send(f, cmd)
 		case cmdWait:
@@ -175,8 +171,7 @@ func (c *Client) requestBody(f *flight, r record) ([]byte, error) {
 // save makes the record durable. A crash before it returns leaves the record
 // as it was, or as it is here: for one with an attempt, an attempt that may
 // have been sent.
-func (c *Client) save(f *flight, m machine, r record) event {
-	f.beginSave()
+func (c *Client) save(f *flight, r record) event {
 	ctx := context.WithoutCancel(f.ctx)
 	e, err := r.entry()
 	if err == nil && r.Revision == 0 {
@@ -203,7 +198,7 @@ func (c *Client) save(f *flight, m machine, r record) event {
 		}
 	}
 	if f.journalErr = err; err == nil {
-		c.writeKept(ctx, r.Action)
+		c.writeKept(ctx)
 		return event{kind: evSaved}
 	}
 	if errors.Is(err, ErrFateUnknown) {
@@ -221,7 +216,7 @@ func (c *Client) exists(f *flight, e Entry) event {
 		f.journalErr = err
 	case stored.Action != f.action:
 		f.elsewhere = stored.Action
-	case stored.Begun.Fingerprint != f.fingerprint:
+	case stored.Begun.Fingerprint != f.first.Begun.Fingerprint:
 		f.again = true // begin anew: the comparison is made there
 	default:
 		f.body = nil // what travels is the first call's
@@ -418,7 +413,14 @@ func (c *Client) stopTakingUp() {
 // release writes the evidence that the journal did not take, and closes it.
 func (c *Client) release() error {
 	c.cancel(ErrClosed)
-	c.writeKept(context.Background(), "")
+	c.mu.Lock()
+	kept := c.kept
+	c.kept = map[string]*machine{}
+	c.mu.Unlock()
+	for action, m := range kept {
+		c.drives.Add(1)
+		c.driveKept(newFlight(context.Background(), action), *m)
+	}
 	if c.owned != nil {
 		c.owned.CloseIdleConnections()
 	}

@@ -134,14 +134,15 @@ func (c *Client) freeze(action string, req *http.Request, contract *Contract, op
 			t.adopted = key
 		}
 	}
-	d, err := freeze(req.Context(), req, c.cfg.MaxRequestBody)
+	carrier := ""
+	if contract != nil {
+		carrier = contract.Carrier.Name
+	}
+	d, err := freeze(req.Context(), req, carrier, c.cfg.MaxRequestBody)
 	if err != nil {
 		return ticket{}, err
 	}
 	if contract != nil {
-		if contract.Carrier.Kind == CarrierHeader {
-			d.begun.Header.Del(contract.Carrier.Name)
-		}
 		d.begun.Contract = contract.Name
 	}
 	d.begun.Fingerprint = fingerprint(d.begun.payload(d.body), c.identity)

@@ -15,10 +15,11 @@ type flight struct {
 	action string
 	// loaded is closed once the driver knows the record, or knows that there is
 	// no flight after all (gone). What follows up to mu is the driver's; others
-	// may read fingerprint and gone after loaded.
-	loaded      chan struct{}
-	gone        bool
-	fingerprint string
+	// may read first, firstBody and gone after loaded.
+	loaded    chan struct{}
+	gone      bool
+	first     record // as it was found, or is about to be made
+	firstBody []byte // of the request, if it is not in the journal yet
 
 	ctx     context.Context // values of the caller who began; its end is not the flight's
 	names   []string
@@ -42,8 +43,10 @@ type flight struct {
 	lastID int
 	rec    record // as it is on disk
 	saving bool
-	events []event
-	woken  chan struct{}
+	// leavers gave up their seats during a save: what they are told is on disk.
+	leavers []*seating
+	events  []event
+	woken   chan struct{}
 }
 
 // seating is the shell's side of a seat.
@@ -52,8 +55,10 @@ type seating struct {
 	until time.Time
 	// takesLive: RoundTrip, which can hand on an answer that is not read yet.
 	takesLive bool
-	// cause, once set, is why it leaves; it is told when the save is over.
+	// cause is why it leaves.
 	cause error
+	// fresh: the machine has not heard of it yet.
+	fresh bool
 	ch    chan told
 }
 
@@ -83,6 +88,7 @@ func (f *flight) sit(s *seating, kind ownerEventKind, budget time.Time) grant {
 		f.seats[s.id] = s
 	}
 	if g == grantSeat {
+		s.fresh = true
 		f.tellMachine(event{kind: evJoined, call: call{until: budget}})
 	}
 	return g
@@ -97,31 +103,28 @@ func (f *flight) tellMachine(e event) {
 	}
 }
 
-func (f *flight) takeEvents() []event {
+// advance tells the machine what happened: what others did meanwhile, then e.
+// It marks a save before anybody can leave in ignorance of it.
+func (f *flight) advance(m machine, e event) (machine, command) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	events := f.events
-	f.events = nil
-	return events
-}
-
-func (f *flight) beginSave() {
-	f.mu.Lock()
-	f.saving = true
-	f.mu.Unlock()
-}
-
-// showRecord makes what is on disk visible, and tells those who left during
-// the save.
-func (f *flight) showRecord(r record) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rec, f.saving = r, false
-	for _, s := range f.seats {
-		if s.cause != nil {
-			f.leaveNow(s)
-		}
+	now := wallNow()
+	for _, other := range f.events {
+		m, _ = m.step(other, f.policy, now)
 	}
+	f.events = nil
+	for _, s := range f.seats {
+		s.fresh = false
+	}
+	m, cmd := m.step(e, f.policy, now)
+	f.rec, f.saving = m.rec, cmd.kind == cmdSave
+	if !f.saving {
+		for _, s := range f.leavers {
+			f.tellLeaver(s)
+		}
+		f.leavers = nil
+	}
+	return m, cmd
 }
 
 // await waits for the outcome, or for the end of the caller's patience.
@@ -149,28 +152,17 @@ func (f *flight) await(ctx context.Context, cancel <-chan struct{}, s *seating) 
 // gives up: once it has fired, http.Client replaces our error by text.
 const clientTimeoutLead = 5 * time.Millisecond
 
-// leave gives up a seat. What is told is on disk, so a leave during a save is
-// told after it, unless there is no time for that.
+// leave gives up a seat. With now, what is on disk is told even during a save,
+// if there is anything.
 func (f *flight) leave(s *seating, cause error, now bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.seats[s.id] != s {
-		return // told already
-	}
-	s.cause = cause
-	if f.saving && !(now && f.rec.Revision > 0) {
-		return
-	}
-	f.leaveNow(s)
-}
-
-func (f *flight) leaveNow(s *seating) {
 	owners, g, left := f.owners.step(ownerEvent{kind: ownLeave, seat: seat{id: s.id}})
-	f.dismiss(owners, g, left)
+	f.dismiss(owners, g, left, cause, now)
 }
 
-// dismiss tells seats what is known now. The lock is held.
-func (f *flight) dismiss(o owners, g grant, left []seat) {
+// dismiss tells seats that leave what is known now. The lock is held.
+func (f *flight) dismiss(o owners, g grant, left []seat, cause error, now bool) {
 	f.owners = o
 	if g == grantStop {
 		f.tellMachine(event{kind: evCancelled})
@@ -178,13 +170,21 @@ func (f *flight) dismiss(o owners, g grant, left []seat) {
 	for _, gone := range left {
 		s := f.seats[gone.id]
 		delete(f.seats, gone.id)
-		if f.rec.Revision == 0 {
-			s.ch <- told{err: s.cause} // no record, and none will come of it
-			continue
+		s.cause = cause
+		if f.saving && !(now && f.rec.Revision > 0) {
+			f.leavers = append(f.leavers, s)
+		} else {
+			f.tellLeaver(s)
 		}
-		o := f.rec.outcome(f.policy.share, f.policy.attempt)
-		s.ch <- pendingOr(o, s.cause)
 	}
+}
+
+func (f *flight) tellLeaver(s *seating) {
+	if f.rec.Revision == 0 {
+		s.ch <- told{err: s.cause} // no record, and none will come of this call
+		return
+	}
+	s.ch <- pendingOr(f.rec.outcome(f.policy.share, f.policy.attempt), s.cause)
 }
 
 // pendingOr is the error rule: nil for what is settled, else a PendingError
@@ -206,10 +206,7 @@ func (f *flight) waiting(until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	owners, g, left := f.owners.step(ownerEvent{kind: ownWaiting, until: until})
-	for _, s := range left {
-		f.seats[s.id].cause = context.DeadlineExceeded
-	}
-	f.dismiss(owners, g, left)
+	f.dismiss(owners, g, left, context.DeadlineExceeded, false)
 }
 
 // closing tells every seat that the client closes.
@@ -217,10 +214,7 @@ func (f *flight) closing() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	owners, g, left := f.owners.step(ownerEvent{kind: ownClose})
-	for _, s := range left {
-		f.seats[s.id].cause = ErrClosed
-	}
-	f.dismiss(owners, g, left)
+	f.dismiss(owners, g, left, ErrClosed, false)
 }
 
 // look makes the driver read the record again.
@@ -273,11 +267,17 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 	}
 	c.mu.Unlock()
 
+	r := cmd.record
+	if loaded, err := c.withBody(context.WithoutCancel(f.ctx), r); err == nil {
+		cmd.record = loaded
+	}
+	if r.State == Pending && r.Revision > 0 {
+		c.emit(eventOf(EventPending, r))
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var seats []seat
 	f.owners, _, seats = f.owners.step(ownerEvent{kind: ownDone})
-	r := cmd.record
 	first := true
 	for _, gone := range seats {
 		s := f.seats[gone.id]
@@ -295,16 +295,13 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 	if f.liveAnswer != nil {
 		f.liveAnswer.Body.Close()
 	}
-	if r.State == Pending && r.Revision > 0 {
-		c.emit(eventOf(EventPending, r))
-	}
 }
 
 // landed is what one seat is told at the end of the flight.
 func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
 	r := cmd.record
 	switch {
-	case f.again || f.elsewhere != "":
+	case f.again || f.elsewhere != "" || s.fresh && r.State == Pending:
 		return told{again: true, elsewhere: f.elsewhere}
 	case r.Revision == 0 && !cmd.notRecorded:
 		return told{err: f.journalErr} // neither recorded nor sent

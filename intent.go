@@ -62,7 +62,7 @@ type command struct {
 	// timeout of the attempt; zero: none.
 	timeout time.Duration
 	// hop is where a redirect led (ready); empty: the begun URL. stale: the last
-	// credentials were refused.
+	// credentials were refused (ready), or were in this call (send).
 	hop   string
 	stale bool
 	// notRecorded (settle): the journal could not keep what record tells.
@@ -312,7 +312,7 @@ func (m machine) saved(p policy, now time.Time) (machine, command) {
 	if m.hop == "" {
 		m.call.attempts++
 	}
-	c := command{kind: cmdSend, record: m.rec}
+	c := command{kind: cmdSend, record: m.rec, stale: m.call.renewed}
 	if m.rec.Exposed || m.rec.Incomplete {
 		if until, bounded := m.rec.safeUntil(m.rec.window(p.contract), p.share, p.attempt); bounded {
 			c.until = until

@@ -3,6 +3,7 @@ package oncehttp
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -51,12 +52,8 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		if f.gone {
 			return told{}, true
 		}
-		if t.draft != nil && t.draft.begun.Fingerprint != f.fingerprint {
-			if r, err := c.find(ctx, t.action); err == nil {
-				if told, differs := c.mismatch(ctx, t, r); differs {
-					return told, false
-				}
-			}
+		if told, differs := c.mismatch(ctx, t, f.first, f.firstBody); differs {
+			return told, false
 		}
 		switch f.sit(s, ownBegin, budget) {
 		case grantTooLate, grantClosed:
@@ -135,7 +132,7 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 			return m, e, nil, err
 		}
 		m = machine{next: r, dirty: true}
-		f.body = t.draft.body
+		f.body, f.firstBody = t.draft.body, t.draft.body
 		f.names = t.names(r)
 	default:
 		return m, e, nil, err
@@ -149,10 +146,8 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 
 // found is for an action that the journal has.
 func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (machine, *told, error) {
-	if t.draft != nil && t.draft.begun.Fingerprint != r.Begun.Fingerprint {
-		if told, differs := c.mismatch(ctx, t, r); differs {
-			return machine{}, &told, nil
-		}
+	if told, differs := c.mismatch(ctx, t, r, nil); differs {
+		return machine{}, &told, nil
 	}
 	m := machine{rec: r, next: r}
 	if kept := c.takeKept(r.Action); kept != nil {
@@ -172,8 +167,7 @@ func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (mac
 
 // setPolicy finds the contract of today.
 func (c *Client) setPolicy(f *flight, r record) {
-	f.fingerprint = r.Begun.Fingerprint
-	f.rec = r
+	f.first, f.rec = r, r
 	if r.Revision == 0 {
 		f.rec = record{}
 	}
@@ -183,12 +177,18 @@ func (c *Client) setPolicy(f *flight, r record) {
 	}
 }
 
-// mismatch compares two payloads of an action. It finds no difference where
-// only the client's idea of what matters has changed.
-func (c *Client) mismatch(ctx context.Context, t *ticket, r record) (told, bool) {
-	body, err := c.journal.Body(ctx, r.ID, RequestBody)
-	if err != nil {
-		return told{err: err}, true
+// mismatch compares the caller's payload with the action's, whose body is in
+// the journal if it is not given. It finds no difference where only the
+// client's idea of what matters has changed.
+func (c *Client) mismatch(ctx context.Context, t *ticket, r record, body []byte) (_ told, differ bool) {
+	if t.draft == nil || t.draft.begun.Fingerprint == r.Begun.Fingerprint {
+		return told{}, false
+	}
+	if body == nil && r.Revision > 0 {
+		var err error
+		if body, err = c.journal.Body(ctx, r.ID, RequestBody); err != nil {
+			return told{err: err}, true
+		}
 	}
 	var differs []string
 	if len(body) == r.Begun.Size {
@@ -221,28 +221,26 @@ func (c *Client) takeKept(action string) *machine {
 }
 
 // writeKept writes kept evidence, now that the journal takes writes again.
-func (c *Client) writeKept(ctx context.Context, except string) {
+func (c *Client) writeKept(ctx context.Context) {
 	c.mu.Lock()
-	var actions []string
-	for action := range c.kept {
-		if action != except {
-			actions = append(actions, action)
-		}
-	}
+	actions := slices.Collect(maps.Keys(c.kept))
 	c.mu.Unlock()
 	for _, action := range actions {
 		f, mine, err := c.flight(ctx, action)
 		if err != nil || !mine {
-			continue
+			continue // who drives it writes it
 		}
-		m := c.takeKept(action)
-		if m == nil {
+		if m := c.takeKept(action); m != nil {
+			go c.driveKept(f, *m)
+		} else {
 			c.abandon(f)
-			continue
 		}
-		c.setPolicy(f, m.rec)
-		f.sit(&seating{}, ownBegin, time.Time{})
-		close(f.loaded)
-		go c.drive(f, *m, event{kind: evTaken, call: call{recordOnly: true}})
 	}
+}
+
+func (c *Client) driveKept(f *flight, m machine) {
+	c.setPolicy(f, m.rec)
+	f.sit(&seating{}, ownBegin, time.Time{})
+	close(f.loaded)
+	c.drive(f, m, event{kind: evTaken, call: call{recordOnly: true}})
 }

@@ -77,8 +77,9 @@ func checkRequest(req *http.Request) error {
 	return nil
 }
 
-// freeze reads the request, once and whole, and closes its body.
-func freeze(ctx context.Context, req *http.Request, limit int64) (draft, error) {
+// freeze reads the request, once and whole, and closes its body. The key's
+// carrier is not part of what is frozen.
+func freeze(ctx context.Context, req *http.Request, carrier string, limit int64) (draft, error) {
 	body, err := readBody(ctx, req, limit)
 	if err != nil {
 		return draft{}, err
@@ -95,7 +96,12 @@ func freeze(ctx context.Context, req *http.Request, limit int64) (draft, error) 
 		}
 		d.live.header.Set("Authorization", basic.Header.Get("Authorization"))
 	}
-	header, stripped := stripHeader(d.live.header)
+	header := d.live.header
+	if carrier != "" {
+		header = maps.Clone(header)
+		maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.EqualFold(name, carrier) })
+	}
+	header, stripped := stripHeader(header)
 	kept, params := stripURL(req.URL)
 	kept.Fragment, kept.RawFragment = "", ""
 	d.begun = begun{
