@@ -65,7 +65,7 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 		{Status: []int{409, 422}, Codes: []string{"*mismatch*", "reused*", "*key"}, Verdict: VerdictMismatch},
 		{Codes: []string{"704"}, At: []string{"/n", "/m/0"}, Verdict: VerdictKeySpent},
 		{Header: "X-Expired", Verdict: VerdictKeyExpired},
-		{Status: []int{429}, Codes: []string{"insufficient_quota"}, Verdict: VerdictRefused},
+		{Status: []int{429}, Codes: []string{"Insufficient_Quota"}, Verdict: VerdictRefused},
 		{Status: []int{402}, Verdict: VerdictRefused},
 		{Status: []int{299}, Codes: []string{"*"}, Verdict: VerdictKeyIgnored},
 	}}

@@ -56,7 +56,7 @@ func fullJitter(u float64, n int, base, limit time.Duration) time.Duration {
 // grows and is never negative. A base below 1 ns counts as 1 ns.
 func longestWait(n int, base, limit time.Duration) time.Duration {
 	n, base, limit = max(0, n), max(1, base), max(0, limit)
-	if n >= 63 || base > limit>>n {
+	if base > limit>>n {
 		return limit
 	}
 	return base << n

@@ -79,11 +79,12 @@ func (c *Contract) keyed() bool {
 // that cannot be told apart are an error when the client is opened.
 type Match struct {
 	// Hosts that the request's URL and its Host header must both name, with a
-	// port or without (then any port); "*" is any host. Case does not matter. A
-	// request without a port has that of its scheme, 443 or 80.
+	// port or without (then any port); "*" is any host. Case does not matter;
+	// international names are written as xn--... A request without a port has
+	// that of its scheme, 443 or 80.
 	Hosts []string
-	// Path is a prefix of the escaped URL path, by whole segments: "/v1" matches
-	// /v1 and /v1/charges, not /v10. Empty: any.
+	// Path is a prefix of the escaped URL path, by whole segments: "/v1", or
+	// "/v1/", matches /v1 and /v1/charges, not /v10. Empty: any.
 	Path string
 	// Methods it applies to. Default POST and PATCH.
 	Methods []string
@@ -103,8 +104,11 @@ type Match struct {
 type Idempotence uint8
 
 const (
+	// IdempotentByMethod: as RFC 9110 section 9.2.2 says of the method.
 	IdempotentByMethod Idempotence = iota
+	// IdempotentYes: sent twice it has the effect of once.
 	IdempotentYes
+	// IdempotentNo: sent twice it may act twice.
 	IdempotentNo
 )
 
@@ -124,7 +128,9 @@ type Carrier struct {
 type CarrierKind uint8
 
 const (
+	// CarrierNone: the API takes no key.
 	CarrierNone CarrierKind = iota
+	// CarrierHeader: a header of its own, Carrier.Name.
 	CarrierHeader
 )
 
@@ -157,7 +163,8 @@ type Window struct {
 	// Length of the window. Zero with WindowUnknown or WindowForever, and where
 	// there is no key; else it must be set.
 	Length time.Duration
-	Kind   WindowKind
+	// Kind says what Length is. Default WindowFloor.
+	Kind WindowKind
 }
 
 // WindowKind says what the length of a [Window] is.
@@ -189,7 +196,8 @@ type Marker struct {
 type Answer struct {
 	// Status codes; empty: any.
 	Status []int
-	// Header that must be present, with HeaderValue if that is set.
+	// Header that must be there and not empty; with HeaderValue, one of its
+	// lines must have this value, without regard to case.
 	Header, HeaderValue string
 	// At are JSON pointers (RFC 6901) to codes in the body; with Codes set, one
 	// of the values there must match one of them. Empty: the usual places of a

@@ -181,7 +181,7 @@ func (s *contractSet) ties() []error {
 // candidates of one host match.
 func (c candidate) overlaps(d candidate) bool {
 	m, n := &c.contract.Match, &d.contract.Match
-	return c.contract != d.contract && c.port == d.port && c.path == d.path &&
+	return c.port == d.port && c.path == d.path &&
 		(m.Header != n.Header || strings.EqualFold(strings.TrimSpace(m.HeaderValue), strings.TrimSpace(n.HeaderValue))) &&
 		slices.ContainsFunc(m.Methods, func(s string) bool { return slices.Contains(n.Methods, s) })
 }

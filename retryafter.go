@@ -35,7 +35,7 @@ func retryAfter(h http.Header, now time.Time) (wait time.Duration, asked bool) {
 			if !ok {
 				from = now
 			}
-			hear(min(max(0, date.Sub(from)), farthestWait), true)
+			hear(min(date.Sub(from), farthestWait), true)
 		}
 	}
 	return wait, asked

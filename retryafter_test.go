@@ -62,6 +62,7 @@ func TestRetryAfterOnTheEdges(t *testing.T) {
 		"3153599999":                   farthestWait - time.Second,
 		"3153599999.9999999999":        farthestWait,
 		"3153600000":                   farthestWait,
+		"4000000000":                   farthestWait,
 		"9223372036":                   farthestWait,
 		"9223372036854775807":          farthestWait,
 		"000000000000000000000000005":  5 * time.Second,
