@@ -135,23 +135,23 @@ func TestBadBoundsOfARetryAreRefused(t *testing.T) {
 	assert.ErrorContains(t, checkFullJitter(time.Second, time.Millisecond), "Retry.Cap is 1ms")
 }
 
-// An update is something that a client of the contention simulation does at a
+// A rowUpdate is something that a client of the contention simulation does at a
 // moment, in milliseconds.
-type update struct {
+type rowUpdate struct {
 	at  float64
 	seq int
 	do  func()
 }
 
-type updates []update
+type rowUpdates []rowUpdate
 
-func (u updates) Len() int { return len(u) }
-func (u updates) Less(i, j int) bool {
+func (u rowUpdates) Len() int { return len(u) }
+func (u rowUpdates) Less(i, j int) bool {
 	return u[i].at < u[j].at || u[i].at == u[j].at && u[i].seq < u[j].seq
 }
-func (u updates) Swap(i, j int) { u[i], u[j] = u[j], u[i] }
-func (u *updates) Push(x any)   { *u = append(*u, x.(update)) }
-func (u *updates) Pop() any {
+func (u rowUpdates) Swap(i, j int) { u[i], u[j] = u[j], u[i] }
+func (u *rowUpdates) Push(x any)   { *u = append(*u, x.(rowUpdate)) }
+func (u *rowUpdates) Pop() any {
 	last := (*u)[len(*u)-1]
 	*u = (*u)[:len(*u)-1]
 	return last
@@ -163,11 +163,11 @@ func (u *updates) Pop() any {
 // "Exponential Backoff And Jitter": a network delay of 10±2 ms, a base of 5 ms,
 // a cap of 2 s, and waits that start with the second bound, 10 ms.
 func contend(chance *rand.Rand, clients int) (writes int) {
-	var queue updates
+	var queue rowUpdates
 	now, seq, version := 0.0, 0, 0
 	after := func(ms float64, do func()) {
 		seq++
-		heap.Push(&queue, update{now + ms, seq, do})
+		heap.Push(&queue, rowUpdate{now + ms, seq, do})
 	}
 	network := func() float64 { return math.Abs(10 + 2*chance.NormFloat64()) }
 	for range clients {
@@ -189,7 +189,7 @@ func contend(chance *rand.Rand, clients int) (writes int) {
 		after(network(), read)
 	}
 	for len(queue) > 0 {
-		next := heap.Pop(&queue).(update)
+		next := heap.Pop(&queue).(rowUpdate)
 		now = next.at
 		next.do()
 	}

@@ -17,20 +17,20 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 	}{
 		{"Name has control characters", func(c *Contract) { c.Name = "a\nb" }},
 		{`Match.Hosts is empty; name a host`, func(c *Contract) { c.Match.Hosts = nil }},
-		{`Match.Hosts[0] "" is empty`, func(c *Contract) { c.Match.Hosts = hosts("") }},
-		{`Match.Hosts[0] ":443" is empty`, func(c *Contract) { c.Match.Hosts = hosts(":443") }},
-		{`Match.Hosts[1] "https://a.test" is not a host`, func(c *Contract) { c.Match.Hosts = hosts("a.test", "https://a.test") }},
-		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("a.test/v1") }},
-		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("*.a.test") }},
-		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("user@a.test") }},
-		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("[a.test") }},
-		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("a:b:80") }},
-		{"is not a host", func(c *Contract) { c.Match.Hosts = hosts("*:80") }},
-		{"is not ASCII; write a host", func(c *Contract) { c.Match.Hosts = hosts("bücher.test") }},
-		{"has no valid port", func(c *Contract) { c.Match.Hosts = hosts("a.test:0") }},
-		{"has no valid port", func(c *Contract) { c.Match.Hosts = hosts("a.test:65536") }},
-		{"has no valid port", func(c *Contract) { c.Match.Hosts = hosts("a.test:http") }},
-		{"has no valid port", func(c *Contract) { c.Match.Hosts = hosts("a.test:080") }},
+		{`Match.Hosts[0] "" is empty`, func(c *Contract) { c.Match.Hosts = hostList("") }},
+		{`Match.Hosts[0] ":443" is empty`, func(c *Contract) { c.Match.Hosts = hostList(":443") }},
+		{`Match.Hosts[1] "https://a.test" is not a host`, func(c *Contract) { c.Match.Hosts = hostList("a.test", "https://a.test") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hostList("a.test/v1") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hostList("*.a.test") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hostList("user@a.test") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hostList("[a.test") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hostList("a:b:80") }},
+		{"is not a host", func(c *Contract) { c.Match.Hosts = hostList("*:80") }},
+		{"is not ASCII; write a host", func(c *Contract) { c.Match.Hosts = hostList("bücher.test") }},
+		{"has no valid port", func(c *Contract) { c.Match.Hosts = hostList("a.test:0") }},
+		{"has no valid port", func(c *Contract) { c.Match.Hosts = hostList("a.test:65536") }},
+		{"has no valid port", func(c *Contract) { c.Match.Hosts = hostList("a.test:http") }},
+		{"has no valid port", func(c *Contract) { c.Match.Hosts = hostList("a.test:080") }},
 		{`Match.Path "v1" is not an escaped URL path; start it with "/"`, func(c *Contract) { c.Match.Path = "v1" }},
 		{"Match.Path", func(c *Contract) { c.Match.Path = "/v1?a=b" }},
 		{"Match.Path", func(c *Contract) { c.Match.Path = "/v1#a" }},
@@ -108,7 +108,7 @@ func TestEveryProblemOfEveryContractIsTold(t *testing.T) {
 	_, err := newContractSet([]Contract{
 		IdempotencyKey("", 0),
 		IdempotencyKey("good.test", time.Hour),
-		{Name: "third", Match: Match{Hosts: hosts("a.test"), Path: "x"}, Key: KeyRule{Min: -1, Max: -1}},
+		{Name: "third", Match: Match{Hosts: hostList("a.test"), Path: "x"}, Key: KeyRule{Min: -1, Max: -1}},
 	})
 	require.Error(t, err)
 	assert.Len(t, strings.Split(err.Error(), "\n"), 5)
@@ -123,13 +123,13 @@ func TestEveryProblemOfEveryContractIsTold(t *testing.T) {
 func TestContractsOfManyShapesAreAccepted(t *testing.T) {
 	t.Parallel()
 	set, err := newContractSet([]Contract{
-		{Match: Match{Hosts: hosts("bare.test")}},
-		{Match: Match{Hosts: hosts("127.0.0.1:4711", "::1", "[fe80::1%eth0]:80", "localhost", "under_score.test", "xn--bcher-kva.test")}},
-		{Match: Match{Hosts: hosts("safe.test"), Path: "/a%2Fb/c;d=e/~!$&'()*+,=:@", Safe: true, Idempotent: IdempotentYes, Methods: []string{"POST", "M-SEARCH"}}},
-		{Match: Match{Hosts: hosts("quoted.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "Idempotency-Key", Quoted: true}, Window: Window{Kind: WindowForever}},
-		{Match: Match{Hosts: hosts("hex.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "x_key"}, Key: KeyRule{Min: 32, Max: 32, Alphabet: "fedcba9876543210", Form: FormHex}, Window: Window{Kind: WindowUnknown}},
+		{Match: Match{Hosts: hostList("bare.test")}},
+		{Match: Match{Hosts: hostList("127.0.0.1:4711", "::1", "[fe80::1%eth0]:80", "localhost", "under_score.test", "xn--bcher-kva.test")}},
+		{Match: Match{Hosts: hostList("safe.test"), Path: "/a%2Fb/c;d=e/~!$&'()*+,=:@", Safe: true, Idempotent: IdempotentYes, Methods: []string{"POST", "M-SEARCH"}}},
+		{Match: Match{Hosts: hostList("quoted.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "Idempotency-Key", Quoted: true}, Window: Window{Kind: WindowForever}},
+		{Match: Match{Hosts: hostList("hex.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "x_key"}, Key: KeyRule{Min: 32, Max: 32, Alphabet: "fedcba9876543210", Form: FormHex}, Window: Window{Kind: WindowUnknown}},
 		{
-			Match: Match{Hosts: hosts("full.test")}, Origin: Marker{Headers: []string{"Request-Id"}}, Replay: Marker{Pointer: "/meta/replayed", Values: []string{"true"}},
+			Match: Match{Hosts: hostList("full.test")}, Origin: Marker{Headers: []string{"Request-Id"}}, Replay: Marker{Pointer: "/meta/replayed", Values: []string{"true"}},
 			Answers: []Answer{{Status: []int{100, 999}, Codes: []string{"*", "a*", "*b", "*c*"}, At: []string{"", "/a~0~1/0"}, Verdict: VerdictDone, Reference: "/id"}},
 			Stored:  Stored{Refusals: true, Settle: time.Minute}, Proof: ProofUnknown, AsOf: "2026-11-29",
 		},

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// on is a contract that takes no key and applies to the hosts.
-func on(name string, m Match) Contract { return Contract{Name: name, Match: m} }
+// contractOn is a contract that takes no key and applies to the hosts.
+func contractOn(name string, m Match) Contract { return Contract{Name: name, Match: m} }
 
-func hosts(h ...string) []string { return h }
+func hostList(h ...string) []string { return h }
 
-func request(t testing.TB, method, target string, header ...string) *http.Request {
+func requestTo(t testing.TB, method, target string, header ...string) *http.Request {
 	t.Helper()
 	req, err := http.NewRequest(method, target, nil)
 	require.NoError(t, err)
@@ -27,8 +27,8 @@ func request(t testing.TB, method, target string, header ...string) *http.Reques
 	return req
 }
 
-// matched is the name of the contract of a request.
-func matched(s *contractSet, req *http.Request) string {
+// matchedName is the name of the contract of a request.
+func matchedName(s *contractSet, req *http.Request) string {
 	if c := s.match(req); c != nil {
 		return c.Name
 	}
@@ -39,60 +39,60 @@ func TestTheMostSpecificContractApplies(t *testing.T) {
 	t.Parallel()
 	chance := seededChance(t)
 	cs := []Contract{
-		on("any", Match{Hosts: hosts("*")}),
-		on("host", Match{Hosts: hosts("API.Example.com.")}),
-		on("host put", Match{Hosts: hosts("api.example.com"), Methods: []string{"PUT"}}),
-		on("v1", Match{Hosts: hosts("api.example.com"), Path: "/v1"}),
-		on("charges", Match{Hosts: hosts("api.example.com"), Path: "/v1/charges/"}),
-		on("dated", Match{Hosts: hosts("api.example.com"), Path: "/v1", Header: "x-version"}),
-		on("2026", Match{Hosts: hosts("api.example.com"), Path: "/v1", Header: "X-Version", HeaderValue: "2026"}),
-		on("2027", Match{Hosts: hosts("api.example.com"), Path: "/v1", Header: "X-Version", HeaderValue: "2027"}),
-		on("port", Match{Hosts: hosts("api.example.com:8443")}),
-		on("tls", Match{Hosts: hosts("pay.example.com:443")}),
-		on("plain", Match{Hosts: hosts("pay.example.com:80")}),
-		on("six", Match{Hosts: hosts("2001:DB8::1", "[::1]:8080")}),
+		contractOn("any", Match{Hosts: hostList("*")}),
+		contractOn("host", Match{Hosts: hostList("API.Example.com.")}),
+		contractOn("host put", Match{Hosts: hostList("api.example.com"), Methods: []string{"PUT"}}),
+		contractOn("v1", Match{Hosts: hostList("api.example.com"), Path: "/v1"}),
+		contractOn("charges", Match{Hosts: hostList("api.example.com"), Path: "/v1/charges/"}),
+		contractOn("dated", Match{Hosts: hostList("api.example.com"), Path: "/v1", Header: "x-version"}),
+		contractOn("2026", Match{Hosts: hostList("api.example.com"), Path: "/v1", Header: "X-Version", HeaderValue: "2026"}),
+		contractOn("2027", Match{Hosts: hostList("api.example.com"), Path: "/v1", Header: "X-Version", HeaderValue: "2027"}),
+		contractOn("port", Match{Hosts: hostList("api.example.com:8443")}),
+		contractOn("tls", Match{Hosts: hostList("pay.example.com:443")}),
+		contractOn("plain", Match{Hosts: hostList("pay.example.com:80")}),
+		contractOn("six", Match{Hosts: hostList("2001:DB8::1", "[::1]:8080")}),
 	}
 	for _, tt := range []struct {
 		want string
 		req  *http.Request
 	}{
-		{"any", request(t, "POST", "http://other.example.com/")},
-		{"any", request(t, "PATCH", "http://127.0.0.1:4711")},
-		{"any", request(t, "POST", "https://notapi.example.com/v1")},
-		{"", request(t, "GET", "https://api.example.com/v1")},
-		{"", request(t, "", "https://api.example.com/v1")},
-		{"", request(t, "PUT", "https://other.example.com/")},
-		{"host", request(t, "POST", "https://api.example.com")},
-		{"host", request(t, "POST", "https://API.EXAMPLE.COM./x")},
-		{"host", request(t, "POST", "https://api.example.com:1234/v10")},
-		{"host", request(t, "POST", "https://api.example.com/v1%2Fcharges")},
-		{"host", request(t, "POST", "https://api.example.com/V1")},
-		{"host put", request(t, "PUT", "https://api.example.com/v1/charges")},
-		{"v1", request(t, "POST", "https://api.example.com/v1")},
-		{"v1", request(t, "POST", "https://api.example.com/v1/?a=/v2")},
-		{"v1", request(t, "POST", "https://api.example.com/v1/chargesback")},
-		{"charges", request(t, "POST", "https://api.example.com/v1/charges")},
-		{"charges", request(t, "POST", "https://api.example.com/v1/charges/ch_1/", "X-Version", "2026")},
-		{"dated", request(t, "POST", "https://api.example.com/v1", "X-Version", "2025")},
-		{"dated", request(t, "POST", "https://api.example.com/v1", "X-Version", "")},
-		{"2026", request(t, "POST", "https://api.example.com/v1", "X-Version", " 2026 ")},
-		{"2026", request(t, "POST", "https://api.example.com/v1", "X-Version", "2026", "X-Version", "2027")},
-		{"2027", request(t, "POST", "https://api.example.com/v1", "X-Version", "2027")},
-		{"port", request(t, "POST", "https://api.example.com:8443/v1")},
-		{"tls", request(t, "POST", "https://pay.example.com")},
-		{"tls", request(t, "POST", "https://pay.example.com:")},
-		{"tls", request(t, "POST", "http://pay.example.com:443")},
-		{"plain", request(t, "POST", "http://pay.example.com/")},
-		{"any", request(t, "POST", "http://pay.example.com:8080/")},
-		{"six", request(t, "POST", "http://[2001:db8:0:0::1]:99/")},
-		{"six", request(t, "POST", "http://[::1]:8080/")},
-		{"any", request(t, "POST", "http://[::1]/")},
+		{"any", requestTo(t, "POST", "http://other.example.com/")},
+		{"any", requestTo(t, "PATCH", "http://127.0.0.1:4711")},
+		{"any", requestTo(t, "POST", "https://notapi.example.com/v1")},
+		{"", requestTo(t, "GET", "https://api.example.com/v1")},
+		{"", requestTo(t, "", "https://api.example.com/v1")},
+		{"", requestTo(t, "PUT", "https://other.example.com/")},
+		{"host", requestTo(t, "POST", "https://api.example.com")},
+		{"host", requestTo(t, "POST", "https://API.EXAMPLE.COM./x")},
+		{"host", requestTo(t, "POST", "https://api.example.com:1234/v10")},
+		{"host", requestTo(t, "POST", "https://api.example.com/v1%2Fcharges")},
+		{"host", requestTo(t, "POST", "https://api.example.com/V1")},
+		{"host put", requestTo(t, "PUT", "https://api.example.com/v1/charges")},
+		{"v1", requestTo(t, "POST", "https://api.example.com/v1")},
+		{"v1", requestTo(t, "POST", "https://api.example.com/v1/?a=/v2")},
+		{"v1", requestTo(t, "POST", "https://api.example.com/v1/chargesback")},
+		{"charges", requestTo(t, "POST", "https://api.example.com/v1/charges")},
+		{"charges", requestTo(t, "POST", "https://api.example.com/v1/charges/ch_1/", "X-Version", "2026")},
+		{"dated", requestTo(t, "POST", "https://api.example.com/v1", "X-Version", "2025")},
+		{"dated", requestTo(t, "POST", "https://api.example.com/v1", "X-Version", "")},
+		{"2026", requestTo(t, "POST", "https://api.example.com/v1", "X-Version", " 2026 ")},
+		{"2026", requestTo(t, "POST", "https://api.example.com/v1", "X-Version", "2026", "X-Version", "2027")},
+		{"2027", requestTo(t, "POST", "https://api.example.com/v1", "X-Version", "2027")},
+		{"port", requestTo(t, "POST", "https://api.example.com:8443/v1")},
+		{"tls", requestTo(t, "POST", "https://pay.example.com")},
+		{"tls", requestTo(t, "POST", "https://pay.example.com:")},
+		{"tls", requestTo(t, "POST", "http://pay.example.com:443")},
+		{"plain", requestTo(t, "POST", "http://pay.example.com/")},
+		{"any", requestTo(t, "POST", "http://pay.example.com:8080/")},
+		{"six", requestTo(t, "POST", "http://[2001:db8:0:0::1]:99/")},
+		{"six", requestTo(t, "POST", "http://[::1]:8080/")},
+		{"any", requestTo(t, "POST", "http://[::1]/")},
 	} {
 		for range 3 {
 			chance.Shuffle(len(cs), func(i, j int) { cs[i], cs[j] = cs[j], cs[i] })
 			s, err := newContractSet(cs)
 			require.NoError(t, err)
-			require.Equal(t, tt.want, matched(s, tt.req), "%s %s %v", tt.req.Method, tt.req.URL, tt.req.Header)
+			require.Equal(t, tt.want, matchedName(s, tt.req), "%s %s %v", tt.req.Method, tt.req.URL, tt.req.Header)
 		}
 	}
 }
@@ -100,8 +100,8 @@ func TestTheMostSpecificContractApplies(t *testing.T) {
 func TestTheHostHeaderMustNameTheContractsHostToo(t *testing.T) {
 	t.Parallel()
 	s, err := newContractSet([]Contract{
-		on("one", Match{Hosts: hosts("one.example.com", "www.one.example.com:443")}),
-		on("two", Match{Hosts: hosts("two.example.com")}),
+		contractOn("one", Match{Hosts: hostList("one.example.com", "www.one.example.com:443")}),
+		contractOn("two", Match{Hosts: hostList("two.example.com")}),
 	})
 	require.NoError(t, err)
 	for _, tt := range []struct{ want, target, host string }{
@@ -114,9 +114,9 @@ func TestTheHostHeaderMustNameTheContractsHostToo(t *testing.T) {
 		{"", "https://two.example.com/", "one.example.com"},
 		{"", "https://10.0.0.1/", "one.example.com"},
 	} {
-		req := request(t, "POST", tt.target)
+		req := requestTo(t, "POST", tt.target)
 		req.Host = tt.host
-		assert.Equal(t, tt.want, matched(s, req), "%s with Host %q", tt.target, tt.host)
+		assert.Equal(t, tt.want, matchedName(s, req), "%s with Host %q", tt.target, tt.host)
 	}
 	assert.Nil(t, s.match(&http.Request{Method: "POST"}), "a request without URL")
 	assert.Nil(t, s.match(&http.Request{Method: "POST", URL: &url.URL{}}), "a request without host")
@@ -132,14 +132,14 @@ func TestMatchAgreesWithASlowReading(t *testing.T) {
 	for range 3000 {
 		var cs []Contract
 		for i := range 1 + chance.IntN(6) {
-			m := Match{Hosts: hosts(pick("*", "a.test", "a.test:443", "b.test"), pick("a.test", "c.test")), Path: pick("", "/", "/v1", "/v1/x")}
+			m := Match{Hosts: hostList(pick("*", "a.test", "a.test:443", "b.test"), pick("a.test", "c.test")), Path: pick("", "/", "/v1", "/v1/x")}
 			if chance.IntN(2) == 0 {
 				m.Methods = []string{pick("POST", "PUT", "GET")}
 			}
 			if m.Header = pick("", "X-A", "X-B"); m.Header != "" {
 				m.HeaderValue = pick("", "1", "2")
 			}
-			cs = append(cs, on(fmt.Sprint("c", i), m))
+			cs = append(cs, contractOn(fmt.Sprint("c", i), m))
 		}
 		s, err := newContractSet(cs)
 		if err != nil {
@@ -147,7 +147,7 @@ func TestMatchAgreesWithASlowReading(t *testing.T) {
 			continue
 		}
 		for range 20 {
-			req := request(t, pick("POST", "PATCH", "PUT", "GET"), pick("https", "http")+"://"+pick("a.test", "b.test", "c.test", "d.test", "a.test:443")+pick("", "/", "/v1", "/v1/x/y", "/v10"))
+			req := requestTo(t, pick("POST", "PATCH", "PUT", "GET"), pick("https", "http")+"://"+pick("a.test", "b.test", "c.test", "d.test", "a.test:443")+pick("", "/", "/v1", "/v1/x/y", "/v10"))
 			if chance.IntN(2) == 0 {
 				req.Header.Set("X-A", pick("1", "2", "3"))
 			}
@@ -157,7 +157,7 @@ func TestMatchAgreesWithASlowReading(t *testing.T) {
 			if chance.IntN(4) == 0 {
 				req.Host = pick("a.test", "b.test", "c.test:80")
 			}
-			require.Equal(t, slowMatch(cs, req), matched(s, req), "%s %s Host=%s %v\n%+v", req.Method, req.URL, req.Host, req.Header, cs)
+			require.Equal(t, slowMatch(cs, req), matchedName(s, req), "%s %s Host=%s %v\n%+v", req.Method, req.URL, req.Host, req.Header, cs)
 			checked++
 		}
 	}
@@ -220,34 +220,34 @@ func slowMatch(cs []Contract, req *http.Request) string {
 func TestContractsThatCannotBeToldApartAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, pair := range map[string][2]Match{
-		"the same":               {{Hosts: hosts("a.test")}, {Hosts: hosts("a.test")}},
-		"spellings of a host":    {{Hosts: hosts("a.test")}, {Hosts: hosts("A.TEST.")}},
-		"spellings of IPv6":      {{Hosts: hosts("[::1]")}, {Hosts: hosts("0:0:0:0:0:0:0:1")}},
-		"spellings of a path":    {{Hosts: hosts("a.test"), Path: "/"}, {Hosts: hosts("a.test")}},
-		"one host of two":        {{Hosts: hosts("a.test", "b.test")}, {Hosts: hosts("b.test", "c.test")}},
-		"any host":               {{Hosts: hosts("*")}, {Hosts: hosts("*")}},
-		"one method of two":      {{Hosts: hosts("a.test"), Methods: []string{"PUT", "PATCH"}}, {Hosts: hosts("a.test")}},
-		"headers of other names": {{Hosts: hosts("a.test"), Header: "X-A"}, {Hosts: hosts("a.test"), Header: "X-B"}},
-		"a header twice":         {{Hosts: hosts("a.test"), Header: "X-A", HeaderValue: "v"}, {Hosts: hosts("a.test"), Header: "x-a", HeaderValue: "V "}},
-		"the same port":          {{Hosts: hosts("a.test:443")}, {Hosts: hosts("a.test:443")}},
+		"the same":               {{Hosts: hostList("a.test")}, {Hosts: hostList("a.test")}},
+		"spellings of a host":    {{Hosts: hostList("a.test")}, {Hosts: hostList("A.TEST.")}},
+		"spellings of IPv6":      {{Hosts: hostList("[::1]")}, {Hosts: hostList("0:0:0:0:0:0:0:1")}},
+		"spellings of a path":    {{Hosts: hostList("a.test"), Path: "/"}, {Hosts: hostList("a.test")}},
+		"one host of two":        {{Hosts: hostList("a.test", "b.test")}, {Hosts: hostList("b.test", "c.test")}},
+		"any host":               {{Hosts: hostList("*")}, {Hosts: hostList("*")}},
+		"one method of two":      {{Hosts: hostList("a.test"), Methods: []string{"PUT", "PATCH"}}, {Hosts: hostList("a.test")}},
+		"headers of other names": {{Hosts: hostList("a.test"), Header: "X-A"}, {Hosts: hostList("a.test"), Header: "X-B"}},
+		"a header twice":         {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "v"}, {Hosts: hostList("a.test"), Header: "x-a", HeaderValue: "V "}},
+		"the same port":          {{Hosts: hostList("a.test:443")}, {Hosts: hostList("a.test:443")}},
 	} {
-		_, err := newContractSet([]Contract{on("first", pair[0]), on("other", Match{Hosts: hosts("z.test")}), on("second", pair[1])})
+		_, err := newContractSet([]Contract{contractOn("first", pair[0]), contractOn("other", Match{Hosts: hostList("z.test")}), contractOn("second", pair[1])})
 		require.ErrorContains(t, err, `contracts "first" and "second" match the same requests`, name)
 		assert.NotContains(t, err.Error(), "other", name)
 	}
 	for name, pair := range map[string][2]Match{
-		"hosts":         {{Hosts: hosts("a.test")}, {Hosts: hosts("b.test")}},
-		"port":          {{Hosts: hosts("a.test")}, {Hosts: hosts("a.test:443")}},
-		"ports":         {{Hosts: hosts("a.test:80")}, {Hosts: hosts("a.test:443")}},
-		"methods":       {{Hosts: hosts("a.test")}, {Hosts: hosts("a.test"), Methods: []string{"PUT"}}},
-		"paths":         {{Hosts: hosts("a.test"), Path: "/v1"}, {Hosts: hosts("a.test"), Path: "/v2"}},
-		"header values": {{Hosts: hosts("a.test"), Header: "X-A", HeaderValue: "1"}, {Hosts: hosts("a.test"), Header: "X-A", HeaderValue: "2"}},
-		"a condition":   {{Hosts: hosts("a.test"), Header: "X-A"}, {Hosts: hosts("a.test")}},
+		"hosts":         {{Hosts: hostList("a.test")}, {Hosts: hostList("b.test")}},
+		"port":          {{Hosts: hostList("a.test")}, {Hosts: hostList("a.test:443")}},
+		"ports":         {{Hosts: hostList("a.test:80")}, {Hosts: hostList("a.test:443")}},
+		"methods":       {{Hosts: hostList("a.test")}, {Hosts: hostList("a.test"), Methods: []string{"PUT"}}},
+		"paths":         {{Hosts: hostList("a.test"), Path: "/v1"}, {Hosts: hostList("a.test"), Path: "/v2"}},
+		"header values": {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "1"}, {Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "2"}},
+		"a condition":   {{Hosts: hostList("a.test"), Header: "X-A"}, {Hosts: hostList("a.test")}},
 	} {
-		_, err := newContractSet([]Contract{on("first", pair[0]), on("second", pair[1])})
+		_, err := newContractSet([]Contract{contractOn("first", pair[0]), contractOn("second", pair[1])})
 		assert.NoError(t, err, name)
 	}
-	_, err := newContractSet([]Contract{on("alone", Match{Hosts: hosts("a.test", "A.test", "a.test")})})
+	_, err := newContractSet([]Contract{contractOn("alone", Match{Hosts: hostList("a.test", "A.test", "a.test")})})
 	assert.NoError(t, err, "a host that stands twice in one contract")
 }
 
@@ -262,15 +262,15 @@ func TestASetOfContractsDoesNotChangeWithItsSource(t *testing.T) {
 	cs[0].Replay.Headers[0], cs[0].Replay.Values[0] = "X", "x"
 	require.Equal(t, IdempotencyKey("a.test", time.Hour).Answers, s.named("a.test").Answers)
 	require.Equal(t, IdempotencyKey("a.test", time.Hour).Replay, s.named("a.test").Replay)
-	require.Equal(t, "a.test", matched(s, request(t, "POST", "https://a.test/")))
+	require.Equal(t, "a.test", matchedName(s, requestTo(t, "POST", "https://a.test/")))
 }
 
 func TestAContractWithoutANameIsNamedAfterItsFirstHostAndPath(t *testing.T) {
 	t.Parallel()
 	s, err := newContractSet([]Contract{
-		on("", Match{Hosts: hosts("API.example.com:443", "b.test"), Path: "/v1/"}),
-		on("", Match{Hosts: hosts("[::1]:80")}),
-		on("", Match{Hosts: hosts("*")}),
+		contractOn("", Match{Hosts: hostList("API.example.com:443", "b.test"), Path: "/v1/"}),
+		contractOn("", Match{Hosts: hostList("[::1]:80")}),
+		contractOn("", Match{Hosts: hostList("*")}),
 	})
 	require.NoError(t, err)
 	for _, name := range []string{"api.example.com:443/v1", "[::1]:80", "*"} {
@@ -280,18 +280,18 @@ func TestAContractWithoutANameIsNamedAfterItsFirstHostAndPath(t *testing.T) {
 	assert.Nil(t, s.named("else"))
 
 	_, err = newContractSet([]Contract{
-		on("", Match{Hosts: hosts("a.test")}),
-		on("", Match{Hosts: hosts("a.test"), Methods: []string{"PUT"}}),
+		contractOn("", Match{Hosts: hostList("a.test")}),
+		contractOn("", Match{Hosts: hostList("a.test"), Methods: []string{"PUT"}}),
 	})
 	assert.ErrorContains(t, err, `contract "a.test" (#1): Name is taken`)
 }
 
 // manyContracts are 150 contracts on 50 hosts.
 func manyContracts(tb testing.TB) *contractSet {
-	cs := []Contract{on("any", Match{Hosts: hosts("*")})}
+	cs := []Contract{contractOn("any", Match{Hosts: hostList("*")})}
 	for i := range 50 {
 		for _, path := range []string{"", "/v1", "/v1/charges"} {
-			cs = append(cs, on("", Match{Hosts: hosts(fmt.Sprintf("api%d.example.com", i)), Path: path}))
+			cs = append(cs, contractOn("", Match{Hosts: hostList(fmt.Sprintf("api%d.example.com", i)), Path: path}))
 		}
 	}
 	s, err := newContractSet(cs[:150])
@@ -302,7 +302,7 @@ func manyContracts(tb testing.TB) *contractSet {
 func TestMatchingAllocatesNothing(t *testing.T) {
 	s := manyContracts(t)
 	for _, target := range []string{"https://api48.example.com/v1/charges/1", "https://other.test/x", "http://api7.example.com:8080"} {
-		req := request(t, "POST", target, "X-A", "b")
+		req := requestTo(t, "POST", target, "X-A", "b")
 		assert.Zero(t, testing.AllocsPerRun(100, func() { s.match(req) }), target)
 	}
 }
@@ -311,7 +311,7 @@ func BenchmarkMatchAmong150Contracts(b *testing.B) {
 	s := manyContracts(b)
 	for name, target := range map[string]string{"its host": "https://api48.example.com/v1/customers/1", "any host": "https://other.test/x"} {
 		b.Run(name, func(b *testing.B) {
-			req := request(b, "POST", target)
+			req := requestTo(b, "POST", target)
 			b.ReportAllocs()
 			for b.Loop() {
 				if s.match(req) == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// textAt reads a body and returns the text at a pointer.
-func textAt(body, pointer string) (string, bool) {
+// pointerText reads a body and returns the text at a pointer.
+func pointerText(body, pointer string) (string, bool) {
 	doc, ok := readAnswerBody([]byte(body))
 	if !ok {
 		return "", false
@@ -30,7 +30,7 @@ func TestAPointerNamesAValueAsRFC6901Says(t *testing.T) {
 		`/i\j`: "5", `/k"l`: "6", "/ ": "7", "/m~0n": "8", "/~01": "9", "/é": "é", "/big": "12345678901234567890.10e+2", "/no": "false", "/yes": "true",
 		"/s": "abc\n", "/o/o/o": "deep", "/twice/n": "last", "/00": "zeros", "/brackets": `]}[{,:"`, "/after": "1",
 	} {
-		got, ok := textAt(body, pointer)
+		got, ok := pointerText(body, pointer)
 		assert.True(t, ok, pointer)
 		assert.Equal(t, want, got, pointer)
 	}
@@ -38,11 +38,11 @@ func TestAPointerNamesAValueAsRFC6901Says(t *testing.T) {
 		"", "/foo", "/o", "/nil", "/nil/x", "/none", "/foo/3", "/foo/-", "/foo/-1", "/foo/00", "/foo/01", "/foo/+1", "/foo/ 1", "/foo/", "/foo/x",
 		"/foo/99999999999999999999", "/foo/0/0", "/o/o/o/o", "/no/0", "/twice/x", "foo", "/foo//0",
 	} {
-		got, ok := textAt(body, pointer)
+		got, ok := pointerText(body, pointer)
 		assert.False(t, ok, pointer)
 		assert.Empty(t, got, pointer)
 	}
-	got, ok := textAt(` "whole" `, "")
+	got, ok := pointerText(` "whole" `, "")
 	assert.True(t, ok)
 	assert.Equal(t, "whole", got)
 }
@@ -53,11 +53,11 @@ func TestWhatIsNoJSONHasNoValues(t *testing.T) {
 		"", " ", "x", `{"a":1`, `{"a":1}x`, `{"a":1,}`, `{'a':1}`, "\ufeff" + `{"a":1}`, `{"a":1}{"a":1}`, `{"a":01}`, `{"a":"` + "\n" + `"}`,
 		strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001), strings.Repeat(`{"a":`, 1_000_000),
 	} {
-		_, ok := textAt(body, "/a")
+		_, ok := pointerText(body, "/a")
 		assert.False(t, ok, "%.20q", body)
 	}
-	deep := strings.Repeat(`{"a":`, 9_999) + "1" + strings.Repeat("}", 9_999)
-	got, ok := textAt(deep, strings.Repeat("/a", 9_999))
+	deep := `{"deep":` + strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999) + `,"a":1}`
+	got, ok := pointerText(deep, "/a")
 	assert.True(t, ok)
 	assert.Equal(t, "1", got)
 }
@@ -77,7 +77,7 @@ func TestAWrongPointerIsTold(t *testing.T) {
 	}
 }
 
-// slowTextAt is textAt by decoding the whole body.
+// slowTextAt is that by decoding the whole body.
 func slowTextAt(body []byte, pointer string) (string, bool) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
@@ -86,7 +86,7 @@ func slowTextAt(body []byte, pointer string) (string, bool) {
 		return "", false
 	}
 	if pointer != "" {
-		for _, token := range strings.Split(pointer[1:], "/") {
+		for token := range strings.SplitSeq(pointer[1:], "/") {
 			switch x := v.(type) {
 			case map[string]any:
 				var ok bool
