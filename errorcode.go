@@ -44,13 +44,16 @@ func errorCode(body []byte) string {
 	return ""
 }
 
+// isCode reports whether the text at a usual place is a code.
 func isCode(s string) bool {
 	switch {
-	case s == "" || len(s) > longestCode,
-		strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }),
-		s == "true" || s == "false" || s == "error",
-		s == "about:blank",                                                                 // RFC 9457 section 4.2.1: no more than the status
-		strings.Contains(s, "/rfc7231#section-"), strings.Contains(s, "/rfc9110#section-"): // ASP.NET Core: the status's section
+	case s == "" || len(s) > longestCode || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		return false
+	case s == "true" || s == "false" || s == "error":
+		return false
+	case s == "about:blank": // RFC 9457 section 4.2.1: no more than the status
+		return false
+	case strings.Contains(s, "/rfc7231#section-") || strings.Contains(s, "/rfc9110#section-"): // ASP.NET Core: the section on the status
 		return false
 	}
 	if n, err := strconv.Atoi(s[strings.LastIndexByte(s, '/')+1:]); err == nil {
