@@ -38,7 +38,7 @@ func newCause(err error) error {
 	if c, ok := err.(*cause); ok {
 		return c
 	}
-	return &cause{text: typedFacts(err, 0), err: err}
+	return &cause{text: shorten(typedFacts(err, 0), maxCauseText), err: err}
 }
 
 // causeText returns the cause that a journal kept the text of; nil for none.
@@ -50,8 +50,9 @@ func causeText(text string) error {
 }
 
 const (
-	maxCauseDepth   = 12 // wrappings looked through
-	maxCauseBreadth = 3  // errors named of a joined one
+	maxCauseDepth   = 12   // wrappings looked through; a joined error counts as four
+	maxCauseBreadth = 3    // errors named of a joined one
+	maxCauseText    = 1000 // bytes
 )
 
 // typedFacts says what err is, by its type and those below it. No string that a
@@ -180,8 +181,7 @@ func joinedFacts(list []error, depth int) string {
 	var texts []string
 	for _, err := range list[:min(len(list), maxCauseBreadth)] {
 		if err != nil {
-			// Wide trees are cut sooner than deep ones.
-			texts = append(texts, typedFacts(err, depth+maxCauseBreadth))
+			texts = append(texts, typedFacts(err, depth+4))
 		}
 	}
 	if more := len(list) - maxCauseBreadth; more > 0 {
