@@ -37,6 +37,7 @@ func requireVerdict(t *testing.T, a, b payload, id identity, differs ...string) 
 func TestJSONBodiesAreComparedByWhatTheySay(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	deepObject := func(n int) string { return strings.Repeat(`{"a":`, n-1) + "{}" + strings.Repeat("}", n-1) }
 	for _, c := range []struct {
 		name, a, b string
 		differs    []string
@@ -90,6 +91,8 @@ func TestJSONBodiesAreComparedByWhatTheySay(t *testing.T) {
 		{"not JSON", `{a:1}`, `{a: 1}`, []string{"body"}},
 		{"nothing and white space", ``, ` `, []string{"body"}},
 		{"too deep", deep(maxJSONDepth + 1), deep(maxJSONDepth+1) + " ", []string{"body"}},
+		{"objects too deep", deepObject(maxJSONDepth + 1), deepObject(maxJSONDepth+1) + " ", []string{"body"}},
+		{"objects as deep as may be", deepObject(maxJSONDepth), deepObject(maxJSONDepth) + " ", nil},
 		{"as deep as may be", deep(maxJSONDepth), deep(maxJSONDepth) + " ", nil},
 		{"an exponent beyond telling", `[1e1000000000000000000]`, `[10e999999999999999999]`, []string{"body"}},
 	} {
@@ -240,7 +243,7 @@ func TestIgnoredFieldsAreOutsideThePayload(t *testing.T) {
 		{"strict", `{"amount":500,"attemptId":"a","ts":1}`, `{"amount":500,"attemptId":"b","ts":2}`, nil, []string{"/attemptId", "/ts"}},
 		{"ignored", `{"amount":500,"attemptId":"a","ts":1}`, `{"amount":500,"attemptId":"b","ts":2}`, []string{"/attemptId", "/ts"}, nil},
 		{"ignored is absent", `{"amount":500,"ts":1}`, `{"amount":500}`, []string{"/ts"}, nil},
-		{"the rest still counts", `{"amount":500,"ts":1}`, `{"amount":501,"ts":1}`, []string{"/ts"}, []string{"/amount"}},
+		{"the rest still counts", `{"amount":500,"ts":1}`, `{"amount":501,"ts":2}`, []string{"/ts"}, []string{"/amount"}},
 		{"deep", `{"meta":{"ts":1,"v":[1]}}`, `{"meta":{"ts":[{}],"v":[1]}}`, []string{"/meta/ts"}, nil},
 		{"the parent counts", `{"meta":{"ts":1}}`, `{}`, []string{"/meta/ts"}, []string{"/meta"}},
 		{"all under it", `{"meta":{"ts":1}}`, `{"meta":[2]}`, []string{"/meta"}, nil},
@@ -330,6 +333,7 @@ func TestMultipartIsComparedByParts(t *testing.T) {
 		"longer boundary":   strings.Replace(form, "--B\r\nContent-Disposition: form-data; name=\"f\"", "--Bx\r\nContent-Disposition: form-data; name=\"f\"", 1),
 		"bare line feeds":   strings.ReplaceAll(form, "\r\n", "\n"),
 		"folded header":     strings.Replace(form, "form-data; ", "form-data;\r\n ", 1),
+		"folded, a colon":   strings.Replace(form, "form-data; ", "form-data;\r\n x=\"a:b\"; ", 1),
 		"no colon":          strings.Replace(form, "Content-Type: ", "Content-Type ", 1),
 		"no header end":     "--B\r\nContent-Type: a/b\r\n--B--\r\n",
 		"line feed inside":  strings.Replace(form, "Content-Type: text", "Content-Type: a\nb", 1),
