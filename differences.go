@@ -35,15 +35,14 @@ func differences(a, b payload, id identity) []string {
 	switch {
 	case contentA.equal(contentB):
 	case contentA.form == "json" && contentB.form == "json":
-		var d jsonDiffer
+		d := jsonDiffer{room: maxDiffers - len(names)}
 		d.values(decodeJSON(a.Body), decodeJSON(b.Body), newPointerSet(id.ignore))
 		names = append(names, d.names...)
 	default:
 		names = append(names, "body")
 	}
 	slices.Sort(names)
-	names = slices.Compact(names)
-	return names[:min(len(names), maxDiffers)]
+	return slices.Compact(names)
 }
 
 // decodeJSON decodes what canonicalJSON has accepted.
@@ -59,11 +58,12 @@ func decodeJSON(text []byte) any {
 
 // jsonDiffer collects the pointers of values that differ.
 type jsonDiffer struct {
+	room  int      // for names; one is kept whatever it says
 	path  []string // of the value at hand; joined only for a name that is kept
 	names []string
 }
 
-func (d *jsonDiffer) full() bool { return len(d.names) >= maxDiffers }
+func (d *jsonDiffer) full() bool { return len(d.names) > 0 && len(d.names) >= d.room }
 
 func (d *jsonDiffer) add() {
 	var b strings.Builder

@@ -1,13 +1,8 @@
 package oncehttp
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"flag"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -282,72 +277,6 @@ func TestAnIgnoredFieldMustBeAJSONPointer(t *testing.T) {
 	}
 }
 
-func TestMultipartIsComparedByParts(t *testing.T) {
-	t.Parallel()
-	of := func(boundary, body string) payload {
-		return payload{
-			Method: "POST", URL: "https://h/", Body: []byte(strings.ReplaceAll(body, "B", boundary)),
-			Header: http.Header{"Content-Type": {"multipart/form-data; boundary=" + boundary}},
-		}
-	}
-	field := func(name, value string) string {
-		return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
-	}
-	const file = "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n1\r\n2\r\n"
-	form := field("a", "1") + file + "--B--\r\n"
-	for _, c := range []struct {
-		name, other string
-		equal       bool
-	}{
-		{"the same", form, true},
-		{"no line end at the end", strings.TrimSuffix(form, "\r\n"), true},
-		{"order and spelling of part headers", field("a", "1") +
-			"--B\r\ncontent-type:  Text/Plain\r\nContent-disposition: form-data; filename=a.txt; name=f\r\n\r\n1\r\n2\r\n--B--\r\n", true},
-		{"order of parts", file + field("a", "1") + "--B--\r\n", false},
-		{"value", strings.Replace(form, "1\r\n2", "1\r\n3", 1), false},
-		{"name", strings.Replace(form, `name="a"`, `name="b"`, 1), false},
-		{"filename", strings.Replace(form, "a.txt", "b.txt", 1), false},
-		{"type of a part", strings.Replace(form, "text/plain", "text/html", 1), false},
-		{"one part less", field("a", "1") + "--B--\r\n", false},
-		{"one part more", field("a", "1") + form, false},
-		{"another header", strings.Replace(form, "\r\nContent-Type", "\r\nX-A: 1\r\nContent-Type", 1), false},
-		{"parts that run together", field("a", "1\r\n2") + strings.Replace(file, "1\r\n2", "", 1) + "--B--\r\n", false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			_, ok := splitParts([]byte(c.other), "B")
-			require.True(t, ok)
-			var differs []string
-			if !c.equal {
-				differs = []string{"body"}
-			}
-			requireVerdict(t, of("one", form), of("two", c.other), identity{}, differs...)
-		})
-	}
-	for name, malformed := range map[string]string{
-		"empty":             "",
-		"no end":            field("a", "1"),
-		"text before":       "hello\r\n" + form,
-		"text after":        form + "bye",
-		"blank at boundary": strings.Replace(form, "--B\r\n", "--B \r\n", 1),
-		"longer boundary":   strings.Replace(form, "--B\r\nContent-Disposition: form-data; name=\"f\"", "--Bx\r\nContent-Disposition: form-data; name=\"f\"", 1),
-		"bare line feeds":   strings.ReplaceAll(form, "\r\n", "\n"),
-		"folded header":     strings.Replace(form, "form-data; ", "form-data;\r\n ", 1),
-		"folded, a colon":   strings.Replace(form, "form-data; ", "form-data;\r\n x=\"a:b\"; ", 1),
-		"no colon":          strings.Replace(form, "Content-Type: ", "Content-Type ", 1),
-		"no header end":     "--B\r\nContent-Type: a/b\r\n--B--\r\n",
-		"line feed inside":  strings.Replace(form, "Content-Type: text", "Content-Type: a\nb", 1),
-	} {
-		_, ok := splitParts([]byte(malformed), "B")
-		assert.False(t, ok, name)
-		requireVerdict(t, of("one", malformed), of("one", malformed), identity{})
-		assert.NotEmpty(t, differences(of("one", malformed+"B"), of("two", malformed+"B"), identity{}), name)
-		assert.NotEqual(t, fingerprint(of("one", malformed), identity{}), fingerprint(of("one", form), identity{}), name)
-	}
-	none := func(boundary string) payload { return of(boundary, "\r\n--B--\r\n") }
-	requireVerdict(t, none("one"), none("two"), identity{})
-}
-
 func TestThePartsOfAPayloadDoNotRunTogether(t *testing.T) {
 	t.Parallel()
 	p := func(method, where, host, contentType, body string, headers ...string) payload {
@@ -375,74 +304,5 @@ func TestThePartsOfAPayloadDoNotRunTogether(t *testing.T) {
 		earlier, taken := seen[sum]
 		assert.False(t, taken, "payloads %d and %d have one fingerprint", earlier, i)
 		seen[sum] = i
-	}
-}
-
-var updateFingerprints = flag.Bool("update-fingerprints", false, "fill in the fingerprints of new lines of testdata/fingerprint_v1.jsonl")
-
-// goldenFingerprint is a line of the golden file.
-type goldenFingerprint struct {
-	Name        string      `json:"name"`
-	Method      string      `json:"method"`
-	URL         string      `json:"url"`
-	Host        string      `json:"host,omitempty"`
-	Header      http.Header `json:"header,omitempty"`
-	Body        []byte      `json:"body,omitempty"`
-	Ignore      []string    `json:"ignore,omitempty"`
-	Significant []string    `json:"significant,omitempty"`
-	Fingerprint string      `json:"fingerprint"`
-}
-
-func TestVersionOneOfTheFingerprintNeverChanges(t *testing.T) {
-	t.Parallel()
-	const path = "testdata/fingerprint_v1.jsonl"
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	var out bytes.Buffer
-	lines := 0
-	for scanner := bufio.NewScanner(bytes.NewReader(text)); scanner.Scan(); lines++ {
-		var g goldenFingerprint
-		require.NoError(t, json.Unmarshal(scanner.Bytes(), &g))
-		got := fingerprint(payload{g.Method, g.URL, g.Host, g.Header, g.Body}, identity{g.Ignore, g.Significant})
-		if *updateFingerprints && g.Fingerprint == "" {
-			g.Fingerprint = got
-		}
-		assert.Equal(t, g.Fingerprint, got, g.Name)
-		line, err := json.Marshal(g)
-		require.NoError(t, err)
-		out.Write(append(line, '\n'))
-	}
-	require.Greater(t, lines, 20)
-	if *updateFingerprints {
-		require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
-	}
-}
-
-func BenchmarkFingerprint(b *testing.B) {
-	var body strings.Builder
-	body.WriteString(`{"amount":1250,"currency":"eur","customer":{"id":"cus_42","email":"a@example.com"},"lines":[`)
-	for i := 0; body.Len() < 1000; i++ {
-		if i > 0 {
-			body.WriteByte(',')
-		}
-		body.WriteString(`{"sku":"A-17","quantity":2,"price":12.50,"note":"none \u00e9"}`)
-	}
-	body.WriteString(`]}`)
-	p := jsonPayload(body.String())
-	plain := p
-	plain.Header = http.Header{"Content-Type": {"text/plain"}}
-	large := plain
-	large.Body = bytes.Repeat(p.Body, 1024)
-	for _, c := range []struct {
-		name string
-		p    payload
-	}{{"JSON1KiB", p}, {"Bytes1KiB", plain}, {"Bytes1MiB", large}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.SetBytes(int64(len(c.p.Body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				fingerprint(c.p, identity{})
-			}
-		})
 	}
 }

@@ -49,6 +49,15 @@ func TestAMismatchInManyPlacesNamesAFewAndCountsTheRest(t *testing.T) {
 	assert.Contains(t, many, " and at least 92 more)")
 	assert.NotContains(t, many, "/100", "the first in the body are named")
 
+	elsewhere := func(leaf string) payload {
+		p := jsonPayload("[" + strings.Repeat(leaf+",", 5000) + "0]")
+		p.URL += leaf
+		return p
+	}
+	differs := differences(elsewhere("1"), elsewhere("2"), identity{})
+	assert.Len(t, differs, 100)
+	assert.Contains(t, differs, "url", "a name that is no pointer is never crowded out")
+
 	full := jsonPayload("[" + strings.Repeat("1,", 5000) + "0]")
 	assert.Len(t, differences(full, jsonPayload("[]"), identity{}), 100, "elements that only one side has")
 }
