@@ -22,12 +22,13 @@ import (
 //	entries   id -> frame (bolt_frame.go)
 //	names     name -> id
 //	open      due ‖ id -> nothing, for entries that are open
-//	requests  id ‖ chunk number -> bytes; responses alike
+//	bodies    id ‖ 0 request, 1 response ‖ chunk number -> bytes
 type boltJournal struct {
 	path     string // absolute, without symbolic links
 	identity boltIdentity
 	file     *os.File // bbolt's own descriptor; it holds the lock
 	db       *bbolt.DB
+	pageSize int64
 	meta     boltMeta
 
 	// life is held for reading by every call, for writing by Close.
@@ -160,7 +161,7 @@ func (j *boltJournal) openDB(lockTimeout time.Duration) error {
 	})
 	switch {
 	case err == nil:
-		j.db = db
+		j.db, j.pageSize = db, int64(db.Info().PageSize)
 		return nil
 	case errors.Is(err, berrors.ErrTimeout):
 		return boltLockError(nil, j.path, err)
@@ -176,12 +177,12 @@ func (j *boltJournal) readMeta() error {
 	return j.db.View(func(tx *bbolt.Tx) error {
 		j.durable.Store(int64(tx.ID()))
 		for _, name := range boltBuckets {
-			if tx.Bucket([]byte(name)) == nil {
-				return boltDamaged(j.path, "it has no bucket "+name)
+			if tx.Bucket(name) == nil {
+				return boltDamaged(j.path, fmt.Sprintf("it has no bucket %q", name))
 			}
 		}
 		var err error
-		j.meta, err = decodeBoltMeta(j.path, tx.Bucket([]byte(bucketMeta)).Get([]byte(metaKey)))
+		j.meta, err = decodeBoltMeta(j.path, tx.Bucket(boltBuckets[inMeta]).Get([]byte(metaKey)))
 		return err
 	})
 }

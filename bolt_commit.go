@@ -190,9 +190,8 @@ const boltStep = 16 << 20
 // errors hide the reason, seldom has to. The estimate may be short: then bbolt
 // grows the file itself.
 func (j *boltJournal) grow(tx *bbolt.Tx, writes int, bytes int64) error {
-	page := int64(j.db.Info().PageSize)
 	s := j.db.Stats()
-	need := tx.Size() + 2*bytes + page*int64(4*writes+16) + int64(s.FreelistInuse)
+	need := tx.Size() + 2*bytes + j.pageSize*int64(4*writes+16) + int64(s.FreelistInuse)
 	if need <= j.size {
 		return nil
 	}

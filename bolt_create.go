@@ -104,11 +104,11 @@ func boltBuild(f *os.File) error {
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
 		for _, name := range boltBuckets {
-			if _, err := tx.CreateBucket([]byte(name)); err != nil {
+			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
 		}
-		return tx.Bucket([]byte(bucketMeta)).Put([]byte(metaKey), meta.encode())
+		return tx.Bucket(boltBuckets[inMeta]).Put([]byte(metaKey), meta.encode())
 	})
 	if err == nil {
 		err = f.Sync() // its mode too

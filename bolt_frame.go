@@ -13,13 +13,6 @@ import (
 )
 
 const (
-	bucketMeta      = "meta"
-	bucketEntries   = "entries"
-	bucketNames     = "names"
-	bucketOpen      = "open"
-	bucketRequests  = "requests"
-	bucketResponses = "responses"
-
 	metaKey = "journal"
 
 	// boltFormat is the newest format, of the file and of its frames, that this
@@ -30,7 +23,17 @@ const (
 	boltChunk = 32<<10 - 64
 )
 
-var boltBuckets = []string{bucketMeta, bucketEntries, bucketNames, bucketOpen, bucketRequests, bucketResponses}
+// The buckets of the file, by number.
+const (
+	inMeta = iota
+	inEntries
+	inNames
+	inOpen
+	inBodies
+	bucketCount
+)
+
+var boltBuckets = [bucketCount][]byte{[]byte("meta"), []byte("entries"), []byte("names"), []byte("open"), []byte("bodies")}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -258,9 +261,10 @@ func openKey(b []byte, due uint64, id *uuid.UUID) []byte {
 	return append(binary.BigEndian.AppendUint64(b, due), id[:]...)
 }
 
-// chunkKey is the key of a body's n-th chunk.
-func chunkKey(b []byte, id *uuid.UUID, n int) []byte {
-	return binary.BigEndian.AppendUint32(append(b, id[:]...), uint32(n))
+// chunkKey is the key of the n-th chunk of a body: the request (0) or the
+// response (1).
+func chunkKey(b []byte, id *uuid.UUID, which, n int) []byte {
+	return binary.BigEndian.AppendUint32(append(append(b, id[:]...), byte(which)), uint32(n))
 }
 
 func chunkCount(length uint64) int {

@@ -98,7 +98,7 @@ func (t *boltTx) body(id *uuid.UUID, which int, sum boltBody) ([]byte, error) {
 	body := make([]byte, 0, sum.length)
 	var key [24]byte
 	for n := range chunkCount(sum.length) {
-		body = append(body, t.bucket(inRequests+which).Get(chunkKey(key[:0], id, n))...)
+		body = append(body, t.bucket(inBodies).Get(chunkKey(key[:0], id, which, n))...)
 	}
 	if uint64(len(body)) != sum.length || crc32.Checksum(body, castagnoli) != sum.crc {
 		return nil, boltDamagedEntry(t.path, id, "has a body that does not pass its checksum")

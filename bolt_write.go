@@ -99,21 +99,12 @@ func (w *boltWrite) refuse(err error) error {
 type boltTx struct {
 	tx      *bbolt.Tx
 	path    string
-	buckets [6]*bbolt.Bucket
+	buckets [bucketCount]*bbolt.Bucket
 }
-
-const (
-	inMeta = iota
-	inEntries
-	inNames
-	inOpen
-	inRequests
-	inResponses
-)
 
 func (t *boltTx) bucket(n int) *bbolt.Bucket {
 	if t.buckets[n] == nil {
-		b := t.tx.Bucket([]byte(boltBuckets[n]))
+		b := t.tx.Bucket(boltBuckets[n])
 		// Keys mostly ascend, so that pages can be left nearly full.
 		b.FillPercent = 0.9
 		t.buckets[n] = b
@@ -272,7 +263,7 @@ func (t *boltTx) delete(w *boltWrite, old *boltFrame) error {
 func (t *boltTx) putBody(w *boltWrite, which int, body []byte) error {
 	for n := 0; len(body) > 0; n++ {
 		chunk := body[:min(len(body), boltChunk)]
-		if err := t.bucket(inRequests+which).Put(chunkKey(w.key[:0], &w.entry.ID, n), chunk); err != nil {
+		if err := t.bucket(inBodies).Put(chunkKey(w.key[:0], &w.entry.ID, which, n), chunk); err != nil {
 			return err
 		}
 		body = body[len(chunk):]
@@ -282,7 +273,7 @@ func (t *boltTx) putBody(w *boltWrite, which int, body []byte) error {
 
 func (t *boltTx) deleteBody(w *boltWrite, which int, sum boltBody) error {
 	for n := range chunkCount(sum.length) {
-		if err := t.bucket(inRequests + which).Delete(chunkKey(w.key[:0], &w.entry.ID, n)); err != nil {
+		if err := t.bucket(inBodies).Delete(chunkKey(w.key[:0], &w.entry.ID, which, n)); err != nil {
 			return err
 		}
 	}
