@@ -10,7 +10,9 @@ import (
 
 // A Fault is what happens to one request, in two independent halves: whether
 // the effect happens, and what the client sees. The zero Fault is the normal
-// behaviour.
+// behaviour. In JSON a fault has the fields below with a small first letter,
+// durations as "1.5s", and headers as {"Retry-After": "2"}, with a list where a
+// header has several values.
 //
 // A request reaches the workflow (see [Server]) when Commit or Origin is set,
 // or when the fault leaves the answer to the workflow: Status is 0 and See is
@@ -19,53 +21,53 @@ import (
 type Fault struct {
 	// Commit: the request goes through the workflow, whatever the client sees.
 	// A key that is known is replayed inside, so a second effect needs Forget.
-	Commit bool
+	Commit bool `json:"commit,omitzero"`
 	// Origin: the answer below is the API's own, made behind the key's look-up
 	// in place of [Config].Execute. A known key is replayed instead. The effect
 	// happens if Commit is set; then the answer is stored, else as
 	// [Profile].Released says.
-	Origin bool
+	Origin bool `json:"origin,omitzero"`
 	// Forget drops what is known of the key before the request is looked at.
-	Forget bool
+	Forget bool `json:"forget,omitzero"`
 	// Token, when set, is the bearer token without which this request gets 401.
-	Token string
+	Token string `json:"token,omitzero"`
 	// Before delays the request on its way to the workflow. It arrives even if
 	// the client has gone meanwhile.
-	Before time.Duration
+	Before time.Duration `json:"-"`
 	// Late shows the client the fault at once and lets the request reach the
 	// workflow this much later; Behind when this many other requests are done.
 	// See must not need the workflow's answer.
-	Late   time.Duration
-	Behind int
+	Late   time.Duration `json:"-"`
+	Behind int           `json:"behind,omitzero"`
 	// Crash kills the server where it says, see [Server.Crash]. The client sees
 	// its connection closed.
-	Crash CrashPoint
+	Crash CrashPoint `json:"crash,omitzero"`
 
 	// After delays the answer, or its loss, after the workflow.
-	After time.Duration
+	After time.Duration `json:"-"`
 	// Status, Header and Body are the answer in place of the workflow's. Status
 	// 0: the workflow's own, with Header added, or what See says.
-	Status int
-	Header http.Header
-	Body   string
+	Status int         `json:"status,omitzero"`
+	Header http.Header `json:"-"`
+	Body   string      `json:"body,omitzero"`
 	// See is how the answer reaches the client. Default [SeeAnswer].
-	See See
+	See See `json:"see,omitzero"`
 	// Informational are 1xx answers sent first.
-	Informational []int
+	Informational []int `json:"informational,omitzero"`
 	// Keep is how many bytes of the answer's body [SeeTruncated] sends.
-	Keep int
+	Keep int `json:"keep,omitzero"`
 	// Gzip compresses the answer's body and says so; Keep counts compressed bytes.
-	Gzip bool
+	Gzip bool `json:"gzip,omitzero"`
 	// Framing of a truncated answer. Default [FramingLength].
-	Framing Framing
+	Framing Framing `json:"framing,omitzero"`
 	// Read is how many bytes of the request's body [SeeEarly] reads.
-	Read int
+	Read int `json:"read,omitzero"`
 	// Every is the pause between two bytes of [SeeDrip]. Default 100 ms.
-	Every time.Duration
+	Every time.Duration `json:"-"`
 
 	// Times is how many requests in a row get this fault: 0 and 1 are one, a
 	// negative number is all that follow.
-	Times int
+	Times int `json:"times,omitzero"`
 }
 
 // See is how an answer reaches the client.
@@ -182,7 +184,7 @@ func (f Fault) leavesAnswer() bool {
 // An Answer is a whole HTTP answer.
 type Answer struct {
 	Status int         `json:"status,omitzero"`
-	Header http.Header `json:"header,omitzero"`
+	Header http.Header `json:"-"`
 	Body   string      `json:"body,omitzero"`
 }
 

@@ -215,3 +215,25 @@ func TestATokenIsAskedForBeforeTheKeyIsLookedAt(t *testing.T) {
 	assert.Equal(t, 401, got.status)
 	assert.Empty(t, got.header.Get("Idempotent-Replayed"))
 }
+
+func TestACompressedAnswerIsCutInItsCompressedBytes(t *testing.T) {
+	t.Parallel()
+	s := mockserver.Memory(mockserver.Config{})
+	defer s.Close()
+	s.Script(mockserver.Fault{Gzip: true}, mockserver.Fault{Gzip: true, See: mockserver.SeeTruncated, Keep: 20})
+	whole := pay(t, s, "k", `{}`)
+	require.NoError(t, whole.cut)
+	assert.Equal(t, `{"id":"effect-000001"}`+"\n", whole.body)
+	cut := pay(t, s, "k", `{}`)
+	assert.Equal(t, 201, cut.status)
+	assert.ErrorIs(t, cut.cut, io.ErrUnexpectedEOF)
+}
+
+func TestAFaultAddsHeadersToTheWorkflowsAnswer(t *testing.T) {
+	t.Parallel()
+	s := mockserver.Memory(mockserver.Config{})
+	defer s.Close()
+	s.Script(mockserver.Fault{}.With("Idempotency-Status", "ignored"))
+	assert.Equal(t, "ignored", pay(t, s, "k", `{}`).header.Get("Idempotency-Status"))
+	assert.Empty(t, pay(t, s, "k", `{}`).header.Get("Idempotency-Status"), "it is not stored")
+}

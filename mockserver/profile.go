@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Profile is how an API words its side of the bargain. The zero value is that
@@ -15,6 +16,9 @@ type Profile struct {
 	// Source of the facts, for the reader.
 	Source string `json:"source,omitzero"`
 
+	// TTL is how long a key is remembered where [Config].TTL is not set. In JSON as
+	// "24h". Default 24 h; negative: for ever.
+	TTL time.Duration `json:"-"`
 	// KeyHeader carries the key. Default Idempotency-Key.
 	KeyHeader string `json:"keyHeader,omitzero"`
 	// KeyMin and KeyMax bound the key's length in bytes. Default 1 and 255.
@@ -77,6 +81,7 @@ var releasedByDefault = []string{"401", "403", "408", "409", "423", "425", "429"
 func (p Profile) withDefaults() Profile {
 	setDefault(&p.KeyHeader, "Idempotency-Key")
 	p.KeyHeader = http.CanonicalHeaderKey(p.KeyHeader)
+	setDefault(&p.TTL, 24*time.Hour)
 	setDefault(&p.KeyMin, 1)
 	setDefault(&p.KeyMax, 255)
 	setDefault(&p.Marker, "Idempotent-Replayed")

@@ -1,5 +1,7 @@
 package mockserver
 
+import "slices"
+
 // A queue hands out the faults of a script, one a request.
 type queue struct {
 	faults []Fault
@@ -7,6 +9,9 @@ type queue struct {
 
 func (q *queue) add(faults []Fault) {
 	for _, f := range faults {
+		if err := f.check(); err != nil {
+			panic("mockserver: " + err.Error() + " in " + f.String())
+		}
 		q.faults = append(q.faults, f.clone())
 	}
 }
@@ -32,7 +37,7 @@ type scripts struct {
 	all     queue
 	byKey   map[string]*queue
 	byPath  map[string]*queue
-	eachKey []Fault
+	eachKey queue
 }
 
 func newScripts(faults []Fault) scripts {
@@ -42,9 +47,8 @@ func newScripts(faults []Fault) scripts {
 }
 
 func (s *scripts) next(key, path string) Fault {
-	if key != "" && s.byKey[key] == nil && len(s.eachKey) > 0 {
-		s.byKey[key] = &queue{}
-		s.byKey[key].add(s.eachKey)
+	if key != "" && s.byKey[key] == nil && len(s.eachKey.faults) > 0 {
+		s.byKey[key] = &queue{faults: slices.Clone(s.eachKey.faults)}
 	}
 	for _, q := range []*queue{s.byKey[key], s.byPath[path], &s.all} {
 		if f, ok := q.next(); ok {
@@ -55,7 +59,8 @@ func (s *scripts) next(key, path string) Fault {
 }
 
 // Script appends faults for the requests that follow, one each, in the order
-// in which requests are received. When all are used the server is normal.
+// in which requests are received. When all are used the server is normal. It
+// panics, as the other Script methods do, if a fault cannot be played.
 func (s *Server) Script(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +94,6 @@ func (s *Server) ScriptPath(path string, faults ...Fault) {
 func (s *Server) ScriptEachKey(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.scripts.eachKey = nil
-	for _, f := range faults {
-		s.scripts.eachKey = append(s.scripts.eachKey, f.clone())
-	}
+	s.scripts.eachKey = queue{}
+	s.scripts.eachKey.add(faults)
 }

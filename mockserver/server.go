@@ -37,8 +37,8 @@ type Config struct {
 	What func(*http.Request) string
 	// Unkeyed are requests whose key is ignored: each one executes. Default none.
 	Unkeyed func(*http.Request) bool
-	// TTL is how long a key is remembered, from its first request. Default 24 h;
-	// negative: for ever.
+	// TTL is how long a key is remembered, from its first request. Default: what
+	// the profile says, which is 24 h if it says nothing; negative: for ever.
 	TTL time.Duration
 	// MaxKeys is how many keys are remembered; beyond it a new key gets 503
 	// idempotency_store_full, and no effect. Default 100,000.
@@ -113,7 +113,7 @@ type Server struct {
 // New returns a server that is only an [http.Handler], for a listener of yours.
 func New(cfg Config) *Server {
 	cfg.Profile = cfg.Profile.withDefaults()
-	setDefault(&cfg.TTL, 24*time.Hour)
+	setDefault(&cfg.TTL, cfg.Profile.TTL)
 	setDefault(&cfg.MaxKeys, 100_000)
 	setDefault(&cfg.MaxBody, 64<<20)
 	if cfg.Tenant == nil {
