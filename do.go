@@ -12,11 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// An ActionOption changes how one action is begun.
-type ActionOption func(*actionOptions)
-
-type actionOptions struct{}
-
 // An Intent is an action in the journal.
 type Intent struct {
 	client  *Client
@@ -58,6 +53,8 @@ type ticket struct {
 	// adopted is the key that the caller's request held.
 	adopted    string
 	contract   *Contract
+	options    actionOptions
+	reworded   bool // the draft's payload is not the first one
 	anonymous  bool
 	recordOnly bool
 	takesLive  bool
@@ -119,11 +116,10 @@ func (c *Client) ticket(action string, req *http.Request, opts []ActionOption) (
 }
 
 func (c *Client) freeze(action string, req *http.Request, contract *Contract, opts []ActionOption) (ticket, error) {
-	var o actionOptions
-	for _, opt := range opts {
-		opt(&o)
-	}
 	t := ticket{action: action, contract: contract}
+	for _, opt := range opts {
+		opt(&t.options)
+	}
 	if contract != nil {
 		key, ok, err := contract.adopted(req.Header)
 		if err != nil {
@@ -161,6 +157,9 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 	r := record{ID: id, Action: t.action, Begun: t.draft.begun, Reason: NotSent, Due: now, Seen: now}
 	b := &r.Begun
 	b.At = now
+	if born := t.options.born.Round(0); !born.IsZero() {
+		b.Born = earlier(born, now)
+	}
 	b.Idempotent = idempotentMethod(b.Method)
 	contract := t.contract
 	if contract == nil {

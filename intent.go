@@ -200,13 +200,10 @@ func (m machine) decide(p policy, now time.Time) (machine, command) {
 		return m.finish(now)
 	}
 	waits := r.NotBefore.After(now)
-	if m.dirty && r.Revision > 0 && (waits || m.heard != nil) {
+	if m.dirty && (waits || m.heard != nil) {
 		return m.save(*r, now)
 	}
 	if waits {
-		if m.dirty {
-			return m.save(*r, now)
-		}
 		return m.do(command{kind: cmdWait, until: r.NotBefore})
 	}
 	return m.do(command{kind: cmdReady, record: *r, hop: m.hop, stale: m.call.renewed && r.Reason == Unauthorized})
@@ -249,7 +246,7 @@ func (m machine) hold(p policy, now time.Time) held {
 	if r.Exposed && (protection == unprotected || protection == idempotent && !m.call.exposedHere) {
 		return held{held: true, park: true, reason: reason}
 	}
-	if r.Exposed || r.Incomplete {
+	if r.aged() {
 		if now.Before(r.Seen) {
 			return held{held: true, reason: reason} // the clock went back: ages are unknown
 		}
@@ -313,7 +310,7 @@ func (m machine) saved(p policy, now time.Time) (machine, command) {
 		m.call.attempts++
 	}
 	c := command{kind: cmdSend, record: m.rec, stale: m.call.renewed}
-	if m.rec.Exposed || m.rec.Incomplete {
+	if m.rec.aged() {
 		if until, bounded := m.rec.safeUntil(m.rec.window(p.contract), p.share, p.attempt); bounded {
 			c.until = until
 		}

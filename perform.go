@@ -20,6 +20,9 @@ func (c *Client) perform(ctx context.Context, t ticket) told {
 		}
 		told, again := c.performOnce(ctx, &t)
 		if !again {
+			if told.outcome != nil {
+				told.outcome.Reworded = t.reworded
+			}
 			return told
 		}
 	}
@@ -202,6 +205,10 @@ func (c *Client) mismatch(ctx context.Context, t *ticket, r record, body []byte)
 		if len(differs) == 0 {
 			differs = []string{"body"}
 		}
+	}
+	if t.options.keepFirst && !t.takesLive {
+		t.reworded = true
+		return told{}, false
 	}
 	if kept, err := c.withBody(ctx, r); err == nil {
 		r = kept

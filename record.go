@@ -67,6 +67,8 @@ type record struct {
 // begun is what an intent was begun with.
 type begun struct {
 	At time.Time `json:"at"`
+	// Born is when the action was begun elsewhere, under the same key.
+	Born time.Time `json:"born,omitzero"`
 	// Key is the idempotency key and Wire what the carrier holds; empty where
 	// no contract matched. Contract, Carrier and Window are the contract's as
 	// it was then.
@@ -208,6 +210,9 @@ func (r record) safeUntil(w Window, share float64, attempt time.Duration) (time.
 	if anchor.IsZero() && r.Sending != nil {
 		anchor = r.Sending.At
 	}
+	if !r.Begun.Born.IsZero() {
+		anchor = r.Begun.Born
+	}
 	if anchor.IsZero() || r.Begun.Wire == "" {
 		return time.Time{}, false
 	}
@@ -293,6 +298,16 @@ func (r *record) attest(w word) {
 		r.Reference = w.Reference
 	}
 	r.NotBefore, r.Due = time.Time{}, time.Time{}
+}
+
+// aged: the key may have been used before, so its window binds the next send.
+func (r record) aged() bool { return r.Exposed || r.Incomplete || !r.Begun.Born.IsZero() }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func later(a, b time.Time) time.Time {
