@@ -120,6 +120,8 @@ func boltFile(path string, logger *slog.Logger) (*os.File, error) {
 // closed, its lock free, and the file as it was.
 func boltAttach(f *os.File, path string, lockTimeout time.Duration) (*boltJournal, error) {
 	fail := func(err error) (*boltJournal, error) {
+		// Closing alone leaves the lock with a process that was forked meanwhile.
+		unlockFile(f)
 		f.Close()
 		return nil, err
 	}

@@ -17,25 +17,26 @@ func boltResolve(path string) (string, error) {
 	if path == "" {
 		return "", boltFailed(`""`, "is no path; name a file for the journal", nil)
 	}
-	resolved := path
+	next := path
 	for range 40 {
-		dir, err := filepath.EvalSymlinks(filepath.Dir(resolved))
+		// Split and + do not clean the path: what ".." means depends on the links
+		// before it.
+		dir, file := filepath.Split(next)
+		dir, err := filepath.EvalSymlinks(dir + ".")
 		if err == nil {
 			dir, err = filepath.Abs(dir)
 		}
 		if err != nil {
 			return "", boltFailed(path, "has no directory to be in", err)
 		}
-		resolved = filepath.Join(dir, filepath.Base(resolved))
+		resolved := filepath.Join(dir, file)
 		target, err := os.Readlink(resolved)
 		if err != nil {
 			return resolved, nil // no link, or nothing there
 		}
-		if !filepath.IsAbs(target) {
-			// Not Join: what ".." means depends on the links before it.
-			target = dir + string(filepath.Separator) + target
+		if next = target; !filepath.IsAbs(target) {
+			next = dir + string(filepath.Separator) + target
 		}
-		resolved = target
 	}
 	return "", boltFailed(path, "has too many symbolic links", nil)
 }
