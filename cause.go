@@ -78,6 +78,10 @@ func typedFacts(err error, depth int) string {
 	switch e := err.(type) {
 	case *cause:
 		return e.text
+	case *ownError:
+		return e.text
+	case *boltError:
+		return e.text
 	case *url.Error:
 		return below(e.Err, knownWord(e.Op))
 	case *net.OpError:
@@ -129,7 +133,8 @@ func constantError(err error) bool {
 
 		ErrNotFound, ErrInvalidAction, ErrInvalidRequest, ErrBodyTooLarge, ErrMismatch, ErrClosed,
 		ErrInFlight, ErrPrincipal, ErrUnmatched, ErrJournal, ErrJournalLocked, ErrJournalCorrupt,
-		ErrFateUnknown, ErrExists, ErrConflict:
+		ErrFateUnknown, ErrExists, ErrConflict,
+		errAttemptTimeout, errResend, errLate:
 		return true
 	}
 	return false
@@ -207,3 +212,12 @@ func typeFact(err error) string {
 	}
 	return name
 }
+
+// ownError is an error whose whole text is ours.
+type ownError struct {
+	text string
+	is   error
+}
+
+func (e *ownError) Error() string { return e.text }
+func (e *ownError) Unwrap() error { return e.is }

@@ -146,7 +146,7 @@ func (c *Client) ready(f *flight, cmd command) event {
 		return unready(err)
 	}
 	if missing != "" {
-		return unready(fmt.Errorf("%w (%s)", errNeedsCredentials, missing))
+		return unready(&ownError{text: fmt.Sprintf("oncehttp: %s is not kept and was not brought back; set Config.Authorize, or repeat Do with it", missing)})
 	}
 	f.request = req
 	return event{kind: evReadied, attempt: uuid.NewString(), stripped: stripped}
@@ -162,7 +162,7 @@ func (c *Client) requestBody(f *flight, r record) ([]byte, error) {
 		return nil, err
 	}
 	if len(body) != r.Begun.Size {
-		return nil, fmt.Errorf("%w: the request of action %s is not there whole", ErrJournalCorrupt, quoteAction(r.Action))
+		return nil, &ownError{fmt.Sprintf("oncehttp: the request body of action %s is not there whole", quoteAction(r.Action)), ErrJournalCorrupt}
 	}
 	f.body = body
 	return body, nil

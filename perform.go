@@ -10,8 +10,6 @@ import (
 	"time"
 )
 
-var errNeedsCredentials = errors.New("oncehttp: credentials that the request had are not kept, and Authorize did not bring them back")
-
 // perform takes the action up, or joins whoever drives it, and waits.
 func (c *Client) perform(ctx context.Context, t ticket) told {
 	for {

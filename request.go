@@ -177,7 +177,7 @@ func (r record) request(body []byte, live live, hop string) (*http.Request, erro
 	}
 	u, err := url.Parse(target)
 	if err != nil {
-		return nil, fmt.Errorf("%w: action %s has a URL that does not parse", ErrJournalCorrupt, quoteAction(r.Action))
+		return nil, &ownError{fmt.Sprintf("oncehttp: action %s has a URL that does not parse", quoteAction(r.Action)), ErrJournalCorrupt}
 	}
 	if live.url != nil && hop == "" {
 		if restored, ok := restoreQuery(u, live.url, r.Begun.Stripped); ok {
@@ -189,8 +189,10 @@ func (r record) request(body []byte, live live, hop string) (*http.Request, erro
 		header = http.Header{}
 	}
 	for _, name := range r.Begun.Stripped {
-		if values, ok := live.header[name]; ok {
-			header[name] = slices.Clone(values)
+		for given, values := range live.header {
+			if strings.EqualFold(given, name) {
+				header[given] = slices.Clone(values)
+			}
 		}
 	}
 	if r.Begun.Wire != "" {
@@ -214,7 +216,7 @@ func (r record) request(body []byte, live live, hop string) (*http.Request, erro
 // nothing is wrong but a credential is not there.
 func (r record) authorized(req *http.Request, hop string) (stripped []string, missing string, err error) {
 	changed := func(what string) ([]string, string, error) {
-		return nil, "", fmt.Errorf("oncehttp: Authorize changed %s of action %s; it may only add headers and credentials", what, quoteAction(r.Action))
+		return nil, "", &ownError{text: fmt.Sprintf("oncehttp: Authorize changed %s of action %s; it may only add headers and credentials", what, quoteAction(r.Action))}
 	}
 	kept, params := stripURL(req.URL)
 	target := r.Begun.URL
@@ -229,11 +231,8 @@ func (r record) authorized(req *http.Request, hop string) (stripped []string, mi
 	}
 	var added []string
 	for name := range req.Header {
-		if r.Begun.Wire != "" && name == http.CanonicalHeaderKey(r.Begun.Carrier.Name) {
-			continue
-		}
-		if _, ok := r.Begun.Header[name]; !ok {
-			added = append(added, name)
+		if _, frozen := r.Begun.Header[name]; !frozen && !(r.Begun.Wire != "" && strings.EqualFold(name, r.Begun.Carrier.Name)) {
+			added = append(added, http.CanonicalHeaderKey(name))
 		}
 	}
 	host := req.Host
