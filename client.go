@@ -23,6 +23,7 @@ type Client struct {
 	owned     *http.Transport // base, when it is ours
 	contracts *contractSet
 	identity  identity
+	sealing   sealing
 
 	// ctx ends when attempts must: at Close, or when Shutdown's time is up.
 	ctx    context.Context
@@ -69,11 +70,15 @@ func New(j Journal, cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	sealing, err := newSealing(cfg.Sealer)
+	if err != nil {
+		return nil, err
+	}
 	if j == nil {
 		return nil, errors.New("oncehttp: New needs a journal; Open makes one in a file")
 	}
 	c := &Client{
-		cfg: cfg, journal: j, base: cfg.Transport, contracts: contracts,
+		cfg: cfg, journal: j, base: cfg.Transport, contracts: contracts, sealing: sealing,
 		identity: identity{ignore: cfg.IgnoreFields, significant: cfg.SignificantHeaders},
 		slots:    make(chan struct{}, cfg.Concurrency),
 		flights:  map[string]*flight{}, kept: map[string]*machine{},
@@ -157,7 +162,7 @@ func (c *Client) requestBody(f *flight, r record) ([]byte, error) {
 	if r.Begun.Size == 0 || len(f.body) == r.Begun.Size {
 		return f.body, nil
 	}
-	body, err := c.journal.Body(context.WithoutCancel(f.ctx), r.ID, RequestBody)
+	body, err := c.body(context.WithoutCancel(f.ctx), r, RequestBody)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func (c *Client) save(f *flight, r record) event {
 	ctx := context.WithoutCancel(f.ctx)
 	e, err := r.entry()
 	if err == nil && r.Revision == 0 {
-		e.Names, e.Request = f.names, f.body
+		e.Names, e.Request = f.names, c.sealing.seal(f.body, r.ID, RequestBody)
 		e, err = c.journal.Create(ctx, e)
 		if errors.Is(err, ErrExists) {
 			return c.exists(f, e)
@@ -186,6 +191,9 @@ func (c *Client) save(f *flight, r record) event {
 		}
 		if r.Answer != nil && r.Answer.body != nil {
 			e.Response = r.Answer.body
+			if r.Begun.Sealed {
+				e.Response = c.sealing.seal(e.Response, r.ID, ResponseBody)
+			}
 		}
 		err = c.journal.Update(ctx, e)
 		if errors.Is(err, ErrConflict) {
@@ -216,7 +224,7 @@ func (c *Client) exists(f *flight, e Entry) event {
 		f.journalErr = err
 	case stored.Action != f.action:
 		f.elsewhere = stored.Action
-	case stored.Begun.Fingerprint != f.first.Begun.Fingerprint:
+	case stored.Begun.Fingerprint != f.first.Begun.Fingerprint || f.first.Begun.Principal != "":
 		f.again = true // begin anew: the comparison is made there
 	default:
 		f.body = nil // what travels is the first call's

@@ -32,6 +32,13 @@ type Config struct {
 	// key in place. stale: the last credentials were refused. It may add headers
 	// and credential parameters; it must not change anything else.
 	Authorize func(req *http.Request, stale bool) error
+	// Principal says whose action a request is, from credentials say. Another
+	// principal that comes with the same action gets ErrPrincipal, neither the
+	// stored answer nor a share in the call. Nil: all are one.
+	Principal func(*http.Request) string
+	// Sealer encrypts the bodies in the journal. Nil: they are plain. An intent
+	// whose body cannot be opened stays Pending.
+	Sealer Sealer
 	// IgnoreFields are JSON pointers (RFC 6901) outside the fingerprint: parts
 	// of a body that change from try to try.
 	IgnoreFields []string

@@ -52,6 +52,7 @@ type ticket struct {
 	draft *draft
 	// adopted is the key that the caller's request held.
 	adopted    string
+	principal  string
 	contract   *Contract
 	options    actionOptions
 	reworded   bool // the draft's payload is not the first one
@@ -141,6 +142,9 @@ func (c *Client) freeze(action string, req *http.Request, contract *Contract, op
 	if contract != nil {
 		d.begun.Contract = contract.Name
 	}
+	if c.cfg.Principal != nil {
+		t.principal = c.cfg.Principal(req)
+	}
 	d.begun.Fingerprint = fingerprint(d.begun.payload(d.body), c.identity)
 	t.draft = &d
 	return t, nil
@@ -157,6 +161,8 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 	r := record{ID: id, Action: t.action, Begun: t.draft.begun, Reason: NotSent, Due: now, Seen: now}
 	b := &r.Begun
 	b.At = now
+	b.Fingerprint, b.Sealed = c.sealing.fingerprint(b.Fingerprint), c.sealing.sealer != nil
+	b.Principal = principalDigest(id, t.principal)
 	if born := t.options.born.Round(0); !born.IsZero() {
 		b.Born = earlier(born, now)
 	}
@@ -235,14 +241,26 @@ func (c *Client) withBody(ctx context.Context, r record) (record, error) {
 	if r.Answer == nil || r.Answer.body != nil {
 		return r, nil
 	}
-	body, err := c.journal.Body(ctx, r.ID, ResponseBody)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	a := *r.Answer
+	body, err := c.body(ctx, r, ResponseBody)
+	switch {
+	case errors.Is(err, errSealed):
+		a.Incomplete, r.Cause = true, err.Error()
+	case err != nil && !errors.Is(err, ErrNotFound):
 		return r, err
 	}
-	a := *r.Answer
 	a.body = body
 	r.Answer = &a
 	return r, nil
+}
+
+// body reads one body of a record.
+func (c *Client) body(ctx context.Context, r record, which Body) ([]byte, error) {
+	body, err := c.journal.Body(ctx, r.ID, which)
+	if err == nil && r.Begun.Sealed {
+		return c.sealing.open(body, r.ID, which)
+	}
+	return body, err
 }
 
 // Outcome says what is known of an action now. It sends nothing, and its error

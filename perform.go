@@ -3,6 +3,7 @@ package oncehttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -53,7 +54,7 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		if f.gone {
 			return told{}, true
 		}
-		if told, differs := c.mismatch(ctx, t, f.first, f.firstBody); differs {
+		if told, refused := c.refuse(ctx, t, f.first, f.firstBody); refused {
 			return told, false
 		}
 		switch f.sit(s, ownBegin, budget) {
@@ -147,7 +148,7 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 
 // found is for an action that the journal has.
 func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (machine, *told, error) {
-	if told, differs := c.mismatch(ctx, t, r, nil); differs {
+	if told, refused := c.refuse(ctx, t, r, nil); refused {
 		return machine{}, &told, nil
 	}
 	m := machine{rec: r, next: r}
@@ -178,16 +179,26 @@ func (c *Client) setPolicy(f *flight, r record) {
 	}
 }
 
-// mismatch compares the caller's payload with the action's, whose body is in
-// the journal if it is not given. It finds no difference where only the
-// client's idea of what matters has changed.
-func (c *Client) mismatch(ctx context.Context, t *ticket, r record, body []byte) (_ told, differ bool) {
-	if t.draft == nil || t.draft.begun.Fingerprint == r.Begun.Fingerprint {
+// refuse keeps other principals and other payloads out of an action. The body
+// is in the journal if it is not given. Payloads differ only where they do
+// today: a change of the client's idea of what matters is no difference.
+func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (_ told, refused bool) {
+	if t.draft == nil {
+		return told{}, false
+	}
+	if r.Begun.Principal != principalDigest(r.ID, t.principal) {
+		return told{err: fmt.Errorf("%w: %s", ErrPrincipal, quoteAction(r.Action))}, true
+	}
+	print := t.draft.begun.Fingerprint
+	if r.Begun.Sealed {
+		print = c.sealing.fingerprint(print)
+	}
+	if print == r.Begun.Fingerprint {
 		return told{}, false
 	}
 	if body == nil && r.Revision > 0 {
 		var err error
-		if body, err = c.journal.Body(ctx, r.ID, RequestBody); err != nil {
+		if body, err = c.body(ctx, r, RequestBody); err != nil {
 			return told{err: err}, true
 		}
 	}

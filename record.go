@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -90,6 +91,10 @@ type begun struct {
 	// Size of the request's body, and the fingerprint of the whole payload.
 	Size        int    `json:"size,omitzero"`
 	Fingerprint string `json:"fingerprint"`
+	// Sealed: the bodies are encrypted, and the fingerprint is keyed.
+	Sealed bool `json:"sealed,omitzero"`
+	// Principal is a keyed digest of whose action it is; empty: nobody's.
+	Principal string `json:"principal,omitzero"`
 }
 
 // sending is an attempt between the save that starts it and its judgement.
@@ -106,6 +111,14 @@ type answer struct {
 	Incomplete bool        `json:"incomplete,omitzero"`
 	At         time.Time   `json:"at"`
 	body       []byte
+}
+
+// principalDigest tells principals apart without naming them.
+func principalDigest(id uuid.UUID, principal string) string {
+	if principal == "" {
+		return ""
+	}
+	return hex.EncodeToString(keyedDigest(id[:], principal))
 }
 
 // word is what an operator or a webhook said.
