@@ -53,8 +53,9 @@ type Config struct {
 	Concurrency int
 	// LockTimeout is how long Open waits for the journal's lock. Default 1 s.
 	LockTimeout time.Duration
-	// NewKey makes a key. Default: a random UUIDv4 in the contract's form. Key
-	// rules of the contract are checked.
+	// NewKey makes the key of an action that has a name; [DerivedKeys] is one.
+	// Default: a random UUIDv4 in the contract's form. The contract's key rules
+	// are checked, and a UUID is respelled to fit them.
 	NewKey func(action string) (string, error)
 	// WindowShare is the share of a contract's window that is used, less one
 	// attempt's time-out. Default 0.9.

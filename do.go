@@ -180,12 +180,17 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 	if contract.Carrier.Kind == CarrierNone {
 		return r, nil
 	}
-	b.Key = t.adopted
-	if b.Key == "" && c.cfg.NewKey != nil {
+	switch {
+	case t.adopted != "":
+		b.Key = t.adopted
+	case c.cfg.NewKey != nil && !t.anonymous:
 		if b.Key, err = c.cfg.NewKey(r.Action); err != nil {
 			return record{}, fmt.Errorf("oncehttp: Config.NewKey gave action %s no key: %w", quoteAction(r.Action), err)
 		}
-	} else if b.Key == "" {
+		if id, err := uuid.Parse(b.Key); err == nil && contract.checkKey(b.Key) != nil {
+			b.Key = contract.mint(id) // the same bits, as this API spells them
+		}
+	default:
 		b.Key = contract.mint(uuid.New())
 	}
 	if err := contract.checkKey(b.Key); err != nil {
