@@ -68,3 +68,26 @@ func TestALostAnswerIsAskedForAgainUnderTheSameKey(t *testing.T) {
 		t.Fatal("nothing is pending")
 	}
 }
+
+func TestBeginOfAnActionUnderWayReturnsItsRecord(t *testing.T) {
+	t.Parallel()
+	srv := mockserver.Start(mockserver.Config{Work: 300 * time.Millisecond})
+	defer srv.Close()
+	c := open(t, journalPath(t), oncehttp.Config{})
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Do("pay-1", post(t, srv.URL+"/payments", `{"amount":500}`))
+		done <- err
+	}()
+	require.Eventually(t, func() bool { return len(srv.Requests()) == 1 }, time.Second, time.Millisecond)
+	start := time.Now()
+	in, err := c.Begin("pay-1", post(t, srv.URL+"/payments", `{"amount":500}`))
+	require.NoError(t, err)
+	require.Less(t, time.Since(start), 200*time.Millisecond)
+	require.True(t, in.Outcome().InFlight)
+	o, err := in.Do(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, o.Attempts)
+	require.NoError(t, <-done)
+	require.Len(t, srv.Requests(), 1)
+}

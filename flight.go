@@ -55,6 +55,8 @@ type seating struct {
 	until time.Time
 	// takesLive: RoundTrip, which can hand on an answer that is not read yet.
 	takesLive bool
+	// recordOnly: Begin, which waits for the record and no longer.
+	recordOnly bool
 	// cause is why it leaves.
 	cause error
 	// fresh: the machine has not heard of it yet.
@@ -80,6 +82,9 @@ func newFlight(ctx context.Context, action string) *flight {
 func (f *flight) sit(s *seating, kind ownerEventKind, budget time.Time) grant {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if s.recordOnly && f.rec.Revision > 0 {
+		return grantTooLate // the journal has it
+	}
 	f.lastID++
 	s.id, s.ch = f.lastID, make(chan told, 1)
 	var g grant
@@ -118,6 +123,12 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 	}
 	m, cmd := m.step(e, f.policy, now)
 	f.rec, f.saving = m.rec, cmd.kind == cmdSave
+	for _, s := range f.seats {
+		if s.recordOnly && f.rec.Revision > 0 {
+			owners, g, left := f.owners.step(ownerEvent{kind: ownLeave, seat: seat{id: s.id}})
+			f.dismiss(owners, g, left, nil, true)
+		}
+	}
 	if !f.saving {
 		for _, s := range f.leavers {
 			f.tellLeaver(s)

@@ -57,6 +57,11 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		if told, refused := c.refuse(ctx, t, f.first, f.firstBody); refused {
 			return told, false
 		}
+		if s.recordOnly = t.recordOnly; s.recordOnly {
+			if r, err := c.find(ctx, t.action); err == nil {
+				return pendingOr(c.known(r), nil), false
+			}
+		}
 		switch f.sit(s, ownBegin, budget) {
 		case grantTooLate, grantClosed:
 			return told{}, true
