@@ -18,11 +18,17 @@ import (
 // abandoned half-way because its context ends; a context that has ended before
 // the write starts may refuse it. An error says what is known of the write:
 //
-//   - [ErrExists], [ErrConflict], [ErrNotFound]: nothing was written.
-//   - an error that is [ErrFateUnknown]: the write may or may not be durable.
-//     The journal refuses every later write until it is opened again.
-//   - any other error (it is [ErrJournal]): nothing was written, and the next
-//     write may succeed.
+//   - [ErrExists], [ErrConflict], [ErrNotFound], [ErrClosed], the context's own
+//     error: nothing was written.
+//   - an error that is [ErrFateUnknown] (it is [ErrJournal] too): the write may
+//     or may not be durable. The journal refuses every later call until it is
+//     opened again.
+//   - any other error (it is ErrJournal): nothing was written. The next write may
+//     succeed, unless the journal has stopped: then its text says to open it
+//     again.
+//
+// What a read returns is durable: a read never shows a write that a crash could
+// still undo.
 //
 // Slices and entries returned belong to the caller; those passed in are not
 // kept after the call.
@@ -30,7 +36,8 @@ type Journal interface {
 	// Create stores a new entry, with both bodies, at revision 1. If one of its
 	// names is taken it stores nothing and returns the entry that holds the
 	// name, without bodies, beside ErrExists. An ID that is taken, by whatever
-	// names, is ErrConflict.
+	// names, is ErrConflict. On success it returns the entry as Get would; its
+	// Record may be the slice passed in.
 	Create(ctx context.Context, e Entry) (Entry, error)
 
 	// Update replaces the entry with e.ID if its revision is e.Revision, else it
@@ -54,8 +61,8 @@ type Journal interface {
 	// before the given time, both oldest first. None holds a transaction, a
 	// lock or a page while it yields, so the loop may write. An entry that
 	// changes meanwhile may be yielded as it was or as it is, or be left out if
-	// it does not belong any more; each is yielded at most once. An error ends
-	// the loop.
+	// it does not belong any more; Due may also leave out one whose due time
+	// moved. Each is yielded at most once. An error ends the loop.
 	Due(ctx context.Context, by time.Time) iter.Seq2[Entry, error]
 	Open(ctx context.Context) iter.Seq2[Entry, error]
 	Settled(ctx context.Context, before time.Time) iter.Seq2[Entry, error]
