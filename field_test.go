@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,4 +239,20 @@ func (w want) check(t *testing.T, o *oncehttp.Outcome) {
 			assert.Equal(t, w.replayed, o.Response.Replayed)
 		}
 	}
+}
+
+// A pool runs functions, some at a time.
+type pool struct {
+	sync.WaitGroup
+	slots chan struct{}
+}
+
+func newPool(n int) *pool { return &pool{slots: make(chan struct{}, n)} }
+
+func (p *pool) Go(f func()) {
+	p.slots <- struct{}{}
+	p.WaitGroup.Go(func() {
+		defer func() { <-p.slots }()
+		f()
+	})
 }
