@@ -206,10 +206,10 @@ func (g *guard) trace() *httptrace.ClientTrace {
 		GetConn: func(hostPort string) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
-			if g.wrote || g.bodyHit {
+			g.asked, g.askedFor = true, strings.ToLower(hostPort)
+			if g.bodyHit || g.wrote && (g.wire != "" || g.askedFor == g.host) {
 				g.cancel(errResend)
 			}
-			g.asked, g.askedFor = true, strings.ToLower(hostPort)
 		},
 		GotConn: func(info httptrace.GotConnInfo) {
 			g.mu.Lock()

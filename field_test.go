@@ -256,3 +256,5 @@ func (p *pool) Go(f func()) {
 		f()
 	})
 }
+
+func readCloser(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }

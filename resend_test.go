@@ -1,0 +1,257 @@
+package oncehttp_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+// net/http sends a request again by itself when a reused connection dies, once
+// for each idle one, if a key makes it look replayable (NETHTTP T2).
+func TestTheTransportNeverResendsByItself(t *testing.T) {
+	t.Parallel()
+	deletes := oncehttp.IdempotencyKey("*", 24*time.Hour)
+	deletes.Match.Methods = []string{http.MethodPost, http.MethodDelete}
+	for name, tt := range map[string]struct {
+		method, body string
+		contracts    []oncehttp.Contract
+		ownKey       string // header that the caller sets
+		attempts     int
+	}{
+		"keyed with a body":                  {http.MethodPost, payment, []oncehttp.Contract{deletes}, "", 4},
+		"keyed without a body":               {http.MethodDelete, "", []oncehttp.Contract{deletes}, "", 4},
+		"adopted key without a body":         {http.MethodPost, "", []oncehttp.Contract{deletes}, "Idempotency-Key", 4},
+		"no contract, no body":               {http.MethodPost, "", nil, "", 1},
+		"no contract, the caller's own key":  {http.MethodPost, "", nil, "Idempotency-Key", 1},
+		"no contract, X-Idempotency-Key":     {http.MethodPost, payment, nil, "X-Idempotency-Key", 1},
+		"no contract, X-Idempotency-Key too": {http.MethodPost, "", nil, "X-Idempotency-Key", 1},
+		"a DELETE that no contract matches":  {http.MethodDelete, "", nil, "", 4},
+	} {
+		for _, see := range []mockserver.See{mockserver.SeeClose, mockserver.SeeReset} {
+			t.Run(name+", "+string(see), func(t *testing.T) {
+				t.Parallel()
+				srv := mockserver.Start(mockserver.Config{Work: 20 * time.Millisecond})
+				defer srv.Close()
+				transport := srv.Transport()
+				transport.MaxIdleConnsPerHost = 10
+				slowlyClosed(transport)
+				c, err := oncehttp.Open(journalPath(t), oncehttp.Config{Transport: transport, Contracts: tt.contracts, Retry: fast})
+				require.NoError(t, err)
+				defer c.Close()
+				warm(t, srv, transport, 10)
+				srv.ScriptPath("/payments", mockserver.Fault{Commit: true, See: see}.Always())
+				req := post(t, srv.URL+"/payments", tt.body)
+				req.Method = tt.method
+				if tt.ownKey != "" {
+					req.Header.Set(tt.ownKey, "k-1")
+				}
+				o, err := c.Do("pay-1", req)
+				require.Error(t, err)
+				assert.Equal(t, oncehttp.Pending, o.State)
+				assert.True(t, o.MayHaveExecuted)
+				assert.Equal(t, tt.attempts, o.Attempts)
+				received := 0
+				for _, q := range srv.Requests() {
+					if q.Path == "/payments" {
+						received++
+						if tt.ownKey != "" {
+							assert.Equal(t, []string{"k-1"}, q.Header.Values(tt.ownKey), "the header is there once")
+						}
+					}
+				}
+				assert.Equal(t, o.Attempts, received)
+			})
+		}
+	}
+}
+
+// warm leaves idle connections behind.
+func warm(t *testing.T, srv *mockserver.Server, transport *http.Transport, connections int) {
+	t.Helper()
+	var all, ready sync.WaitGroup
+	ready.Add(connections)
+	for range connections {
+		all.Go(func() {
+			ready.Done()
+			ready.Wait()
+			resp, err := transport.RoundTrip(post(t, srv.URL+"/warm", ""))
+			if assert.NoError(t, err) {
+				resp.Body.Close()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// slowlyClosed makes closing a connection take 20 ms, so that a resend is not
+// stopped by chance.
+func slowlyClosed(transport *http.Transport) {
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		return slowClose{conn}, err
+	}
+}
+
+type slowClose struct{ net.Conn }
+
+func (c slowClose) Close() error {
+	time.Sleep(20 * time.Millisecond)
+	return c.Conn.Close()
+}
+
+// NETHTTP T3: net/http follows GOAWAY without a limit, and REFUSED_STREAM with
+// one of its own.
+func TestHTTP2RefusalsAreCountedAndBackedOffHere(t *testing.T) {
+	t.Parallel()
+	deletes := oncehttp.IdempotencyKey("*", 24*time.Hour)
+	deletes.Match.Methods = []string{http.MethodPost, http.MethodDelete}
+	for _, see := range []mockserver.See{mockserver.SeeGoAway, mockserver.SeeRefused} {
+		for _, tls := range []bool{false, true} {
+			for _, method := range []string{http.MethodPost, http.MethodDelete} {
+				t.Run(string(see)+" "+method, func(t *testing.T) {
+					t.Parallel()
+					srv := mockserver.Start(mockserver.Config{HTTP2: true, TLS: tls})
+					defer srv.Close()
+					srv.Script(mockserver.Fault{See: see}.Always())
+					c := open(t, journalPath(t), oncehttp.Config{Transport: srv.Transport(), Contracts: []oncehttp.Contract{deletes}})
+					body := payment
+					if method == http.MethodDelete {
+						body = ""
+					}
+					req := post(t, srv.URL+"/payments", body)
+					req.Method = method
+					o, err := c.Do("pay-1", req)
+					require.Error(t, err)
+					assert.Equal(t, oncehttp.Pending, o.State)
+					assert.Equal(t, 4, o.Attempts)
+					assert.LessOrEqual(t, len(srv.Requests()), o.Attempts)
+					assert.Equal(t, 0, srv.EffectsTotal())
+				})
+			}
+		}
+	}
+}
+
+// A base transport that resends by itself is stopped.
+func TestABaseThatResendsIsStoppedByTheGuard(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{"with a body": payment, "without": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := mockserver.Start(script(mockserver.Lost().Always()))
+			defer srv.Close()
+			inner := srv.Transport()
+			var resent int
+			stubborn := roundTripper(func(req *http.Request) (*http.Response, error) {
+				resp, err := inner.RoundTrip(req)
+				for range 5 {
+					if err == nil || req.Context().Err() != nil {
+						break
+					}
+					resent++
+					again := req.Clone(req.Context())
+					if body != "" {
+						again.Body = readCloser(body)
+					}
+					resp, err = inner.RoundTrip(again)
+				}
+				return resp, err
+			})
+			c := open(t, journalPath(t), oncehttp.Config{Transport: stubborn})
+			o, err := c.Do("pay-1", post(t, srv.URL+"/payments", body))
+			require.Error(t, err)
+			assert.Equal(t, 4, o.Attempts)
+			assert.Len(t, srv.Requests(), o.Attempts)
+			assert.NotZero(t, resent)
+		})
+	}
+}
+
+// A base that fetches a token under the attempt's context, or reports what it
+// did, is not stopped.
+func TestARequestOfTheBasesOwnIsNoResend(t *testing.T) {
+	t.Parallel()
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	inner := srv.Transport()
+	other := func(ctx context.Context, host string) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+host+"/", strings.NewReader("grant_type=x"))
+		if err != nil {
+			return err
+		}
+		resp, err := inner.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}
+	withToken := roundTripper(func(req *http.Request) (*http.Response, error) {
+		if err := other(req.Context(), "tokens.test"); err != nil {
+			return nil, err
+		}
+		resp, err := inner.RoundTrip(req)
+		if req.Body == http.NoBody && req.Header.Get("Idempotency-Key") == "" {
+			err = errors.Join(err, other(req.Context(), "metrics.test"))
+		}
+		return resp, err
+	})
+	for _, contracts := range [][]oncehttp.Contract{{oncehttp.IdempotencyKey("*", time.Hour)}, {}} {
+		c := open(t, journalPath(t), oncehttp.Config{Transport: withToken, Contracts: contracts})
+		for _, method := range []string{http.MethodPost, http.MethodDelete} {
+			body := payment
+			if method == http.MethodDelete {
+				body = ""
+			}
+			req := post(t, srv.URL+"/payments", body)
+			req.Method = method
+			o, err := c.Do("pay by "+method, req)
+			require.NoError(t, err)
+			assert.Equal(t, 1, o.Attempts, method)
+		}
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// NETHTTP T7
+func TestExpectContinueProvesNothing(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]mockserver.Fault{
+		"refused before the body": {See: mockserver.SeeEarly, Status: 417},
+		"lost":                    mockserver.Lost(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := mockserver.Start(script(fault))
+			defer srv.Close()
+			transport := srv.Transport()
+			transport.ExpectContinueTimeout = 50 * time.Millisecond
+			c := open(t, journalPath(t), oncehttp.Config{Transport: transport})
+			req := post(t, srv.URL+"/payments", payment)
+			req.Header.Set("Expect", "100-continue")
+			o, err := c.Do("pay-1", req)
+			require.NoError(t, err)
+			if o.State == oncehttp.Rejected {
+				assert.Equal(t, 417, o.Response.StatusCode)
+				assert.Equal(t, 0, srv.EffectsTotal())
+				return
+			}
+			assert.Equal(t, oncehttp.Confirmed, o.State)
+			assert.Equal(t, 1, srv.EffectsTotal())
+		})
+	}
+}
