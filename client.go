@@ -119,6 +119,8 @@ func (c *Client) drive(f *flight, m machine, e event) {
 			e = c.send(f, cmd)
 		case cmdWait:
 			e = c.wait(f, cmd)
+		case cmdLookUp:
+			e = c.lookUp(f, cmd)
 		case cmdSettle:
 			c.land(f, m, cmd)
 			return

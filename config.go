@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,6 +33,9 @@ type Config struct {
 	// key in place. stale: the last credentials were refused. It may add headers
 	// and credential parameters; it must not change anything else.
 	Authorize func(req *http.Request, stale bool) error
+	// Lookup asks the system of record what became of an intent that may have
+	// taken effect and is not sent again. Nil: nobody asks. See [Finding].
+	Lookup func(ctx context.Context, in *Intent) (Finding, error)
 	// Principal says whose action a request is, from credentials say. Another
 	// principal that comes with the same action gets ErrPrincipal, neither the
 	// stored answer nor a share in the call. Nil: all are one.

@@ -19,6 +19,8 @@ const (
 	EventAnswered EventKind = "answered"
 	// EventWaiting: the next attempt will start after Delay.
 	EventWaiting EventKind = "waiting"
+	// EventLookedUp: the system of record was asked. Sets Reference or Cause.
+	EventLookedUp EventKind = "looked up"
 	// EventSettled: the intent became Confirmed or Rejected.
 	EventSettled EventKind = "settled"
 	// EventPending: a call ended without settling the intent.

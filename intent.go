@@ -12,6 +12,7 @@ import "time"
 //	save      saved, saveFailed, saveUnknown, overtaken
 //	send      answered
 //	wait      woke, overtaken
+//	look up   looked up
 //	settle    taken, resolved, answered (late)
 //
 // cancelled and joined may come at any time. An event that does not fit the outstanding
@@ -41,6 +42,8 @@ type call struct {
 	// answered with other credentials once. stopped: no more attempts. left: no
 	// caller is there any more.
 	exposedHere, renewed, stopped, left bool
+	// lookedUp: the system of record was asked.
+	lookedUp bool
 }
 
 type commandKind uint8
@@ -51,6 +54,7 @@ const (
 	cmdSave                      // make record durable
 	cmdSend                      // send the attempt that record.Sending names
 	cmdWait                      // until a time
+	cmdLookUp                    // ask the system of record
 )
 
 type command struct {
@@ -84,6 +88,7 @@ const (
 	evCancelled // no caller is left
 	evJoined    // another caller came
 	evLooked    // something came beside the wait; it was told before this
+	evLookedUp
 	evResolved
 )
 
@@ -102,6 +107,7 @@ type event struct {
 	cause    string        // answered, unready: what happened, in our words
 	stored   record        // overtaken
 	word     word          // resolved
+	finding  Finding       // looked up; an error is a finding that cannot tell
 }
 
 // policy is what decides beside the record: the client's settings and the
@@ -111,6 +117,7 @@ type policy struct {
 	attempt     time.Duration
 	share       float64
 	contract    *Contract
+	lookup      bool
 }
 
 const maxHops = 10
@@ -131,6 +138,9 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 		m.call = call{stopped: true} // nobody asked for another attempt
 		return m.hear(e, p, now)
 	case e.kind == evAnswered && m.out.kind == cmdSend:
+		return m.hear(e, p, now)
+	case e.kind == evLookedUp && m.out.kind == cmdLookUp:
+		m.call.lookedUp = true
 		return m.hear(e, p, now)
 	case e.kind == evReadied && m.out.kind == cmdReady:
 		return m.start(e, p, now)
@@ -190,12 +200,18 @@ func (m machine) decide(p policy, now time.Time) (machine, command) {
 		return m.finish(now)
 	}
 	if h := m.hold(p, now); h.held {
-		if r.State == Pending {
-			m.dirty = m.dirty || r.Reason != h.reason || h.park && !r.Due.IsZero()
-			r.Reason = h.reason
-			if h.park {
-				r.Due = time.Time{}
-			}
+		if r.State != Pending {
+			return m.finish(now)
+		}
+		due := r.Due
+		if h.park && !m.call.lookedUp {
+			due = r.parkedDue(p)
+		}
+		m.dirty = m.dirty || r.Reason != h.reason || !r.Due.Equal(due)
+		r.Reason, r.Due = h.reason, due
+		asks := p.lookup && r.Exposed && (h.park || r.Parked || h.reason == NoContract)
+		if asks && !m.call.lookedUp && !m.call.left && !m.dirty {
+			return m.do(command{kind: cmdLookUp, record: *r})
 		}
 		return m.finish(now)
 	}
@@ -222,6 +238,7 @@ func (m machine) save(r record, now time.Time) (machine, command) {
 	if now.After(r.Seen) {
 		r.Seen = now
 	}
+	r.NotBefore, r.Due = wholeMicros(r.NotBefore), wholeMicros(r.Due)
 	m.next = r
 	return m.do(command{kind: cmdSave, record: r})
 }
@@ -255,6 +272,9 @@ func (m machine) hold(p policy, now time.Time) held {
 				return held{held: true, park: true, reason: KeyExpired}
 			}
 		}
+	}
+	if r.Parked && m.call.resume {
+		return held{held: true, park: true, reason: reason}
 	}
 	switch {
 	case m.call.stopped, m.call.left, m.call.attempts >= p.maxAttempts && m.hop == "", r.NotBefore.After(m.call.until):
@@ -343,6 +363,10 @@ func (m machine) hear(e event, p policy, now time.Time) (machine, command) {
 		m.next.attest(e.word)
 		return m.decide(p, now)
 	}
+	if e.kind == evLookedUp {
+		m.next.find(e, p, now)
+		return m.decide(p, now)
+	}
 	r := &m.next
 	s := r.Sending
 	if s == nil || s.ID != e.attempt {
@@ -410,18 +434,19 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	if again != againNow && m.hop == "" || e.stop {
 		m.call.stopped = true
 	}
-	r.NotBefore = now.Add(wait)
+	r.NotBefore, r.Parked = now.Add(wait), false
 	if r.State != Pending {
 		return
 	}
 	r.Due = r.NotBefore
 	if again == againNo && m.hop == "" && j.reason != Unauthorized {
-		r.Due = time.Time{}
+		r.Parked, r.Due = true, r.parkedDue(p)
 		if !j.asked {
 			r.NotBefore = time.Time{}
 		}
 		if c := p.contract; j.refusal && c != nil && c.Stored.Settle > 0 {
 			// Seen again after the settle time, the refusal speaks of all attempts.
+			r.Parked = false
 			r.Due = later(r.NotBefore, sentAt.Add(c.Stored.Settle+e.delay))
 		}
 	}

@@ -178,7 +178,7 @@ func (c *Client) setPolicy(f *flight, r record) {
 	if r.Revision == 0 {
 		f.rec = record{}
 	}
-	f.policy = policy{maxAttempts: c.cfg.Retry.MaxAttempts, attempt: c.cfg.Retry.AttemptTimeout, share: c.cfg.WindowShare}
+	f.policy = policy{maxAttempts: c.cfg.Retry.MaxAttempts, attempt: c.cfg.Retry.AttemptTimeout, share: c.cfg.WindowShare, lookup: c.cfg.Lookup != nil}
 	if u, err := url.Parse(r.Begun.URL); err == nil {
 		f.policy.contract = c.contracts.match(&http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header})
 	}

@@ -46,12 +46,18 @@ type record struct {
 	Repeated bool `json:"repeated,omitzero"`
 	// RefusedStatus is the last unmarked refusal seen while exposed.
 	RefusedStatus int `json:"refused_status,omitzero"`
+	// Looks counts the lookups; Absent is when one, past the settle time, did not
+	// find the effect.
+	Looks  int       `json:"looks,omitzero"`
+	Absent time.Time `json:"absent,omitzero"`
 	// Waits is the index of the backoff.
 	Waits int `json:"waits,omitzero"`
 	// NotBefore is the floor of the next send, whoever asks for it; Due is when
 	// the intent may be taken up by itself. Zero Due: not by itself.
 	NotBefore time.Time `json:"not_before,omitzero"`
 	Due       time.Time `json:"due,omitzero"`
+	// Parked: another attempt cannot help, so none is made unless somebody asks.
+	Parked bool `json:"parked,omitzero"`
 	// Seen is the highest wall time at which this record was written.
 	Seen time.Time `json:"seen,omitzero"`
 	// Answer is the final answer, Reference what the effect is called.
@@ -259,6 +265,15 @@ func (r record) window(contract *Contract) Window {
 	return contract.Window
 }
 
+// parkedDue is when an intent that is not sent again by itself is due: for a
+// lookup, if there is one.
+func (r record) parkedDue(p policy) time.Time {
+	if p.lookup && r.Exposed {
+		return r.Last
+	}
+	return time.Time{}
+}
+
 func (r *record) expose(at time.Time) {
 	r.Exposed = r.State == Pending
 	if r.First.IsZero() {
@@ -315,6 +330,15 @@ func (r *record) attest(w word) {
 
 // aged: the key may have been used before, so its window binds the next send.
 func (r record) aged() bool { return r.Exposed || r.Incomplete || !r.Begun.Born.IsZero() }
+
+// wholeMicros rounds up to what the journal's index keeps, so that an intent is
+// due at the very time that it is told to be.
+func wholeMicros(t time.Time) time.Time {
+	if rest := t.Nanosecond() % 1000; rest != 0 {
+		return t.Add(time.Duration(1000 - rest))
+	}
+	return t
+}
 
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
