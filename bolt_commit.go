@@ -43,14 +43,7 @@ func (j *boltJournal) submit(w *boltWrite) {
 		g.mu.Lock()
 	}
 	g.busy = true
-	// A crowd that was served together comes back together: waiting for it a
-	// little fills the batch. A lone caller's last batch was one, so it goes.
-	start, wait := time.Now(), g.took/10
-	for spin := 0; len(g.queue) < g.last && spin < lingerSpins && time.Since(start) < wait; spin++ {
-		g.mu.Unlock()
-		runtime.Gosched()
-		g.mu.Lock()
-	}
+	g.linger()
 	batch := g.queue
 	g.queue, g.spare = g.spare[:0], nil
 	g.mu.Unlock()
@@ -58,6 +51,21 @@ func (j *boltJournal) submit(w *boltWrite) {
 	// Deferred, so that whatever happens in the commit no follower is stranded.
 	defer g.handOver(w, batch, time.Now())
 	j.commit(batch)
+}
+
+// linger waits, for a tenth of the last commit's time at most, for a crowd that
+// was served together and comes back together. A lone caller's last batch was
+// one, so it goes at once. mu is held, and let go of meanwhile; spins is how
+// often.
+func (g *boltGroup) linger() (spins int) {
+	start, wait := time.Now(), g.took/10
+	for len(g.queue) < g.last && spins < lingerSpins && time.Since(start) < wait {
+		g.mu.Unlock()
+		runtime.Gosched()
+		g.mu.Lock()
+		spins++
+	}
+	return spins
 }
 
 func (g *boltGroup) handOver(leader *boltWrite, batch []*boltWrite, start time.Time) {

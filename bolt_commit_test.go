@@ -81,33 +81,22 @@ func TestAllThatWaitedGoesIntoTheNextCommit(t *testing.T) {
 	})
 }
 
-func TestALoneCallerNeverLingers(t *testing.T) {
-	t.Parallel()
-	j := newTestBolt(t)
-	create := func() {
-		_, err := j.Create(t.Context(), Entry{ID: uuid.Must(uuid.NewV7())})
-		require.NoError(t, err)
-	}
-	create()
-	// The last commit took so long that a tenth of it would be noticed.
-	j.group.took = time.Hour
-	start := time.Now()
-	create()
-	require.Less(t, time.Since(start), time.Minute)
-}
-
-// A crowd that does not come back is waited for once, and not for ever where
-// the clock stands still.
-func TestTheLingerEnds(t *testing.T) {
+func TestALoneCallerNeverLingersAndACrowdNotForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		opened, err := openBolt(filepath.Join(t.TempDir(), "intents.db"), 0, nil)
-		require.NoError(t, err)
-		j := opened.(*boltJournal)
-		defer j.Close()
-		j.group.last, j.group.took = 64, time.Hour
-		_, err = j.Create(t.Context(), Entry{ID: uuid.Must(uuid.NewV7())})
-		require.NoError(t, err)
+		g := boltGroup{queue: make([]*boltWrite, 1), last: 1, took: time.Hour}
+		linger := func() int {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return g.linger()
+		}
+		require.Zero(t, linger(), "the last batch was one")
+		g.last = 64
+		require.Equal(t, lingerSpins, linger(), "the clock stands still here")
+		g.queue = make([]*boltWrite, 64)
+		require.Zero(t, linger(), "the crowd is here")
+		g.queue, g.took = g.queue[:1], 0
+		require.Zero(t, linger(), "a commit takes no time here")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -137,6 +138,10 @@ func TestAFailedSyncStopsTheJournal(t *testing.T) {
 				require.NotErrorIs(t, err, ErrFateUnknown, "nothing of a later write is written")
 				require.ErrorContains(t, err, "open it again")
 			}
+			queued := &boltWrite{kind: writeUpdate, entry: e, done: make(chan bool, 1)}
+			j.commit([]*boltWrite{queued})
+			require.ErrorIs(t, queued.err, ErrJournal, "a write that was queued when the journal stopped is not made")
+			require.NotErrorIs(t, queued.err, ErrFateUnknown)
 			_, err = j.Get(t.Context(), e.ID)
 			require.ErrorIs(t, err, ErrJournal, "a stopped journal shows nothing that may not be on disk")
 			require.ErrorIs(t, lastError(j.Open(t.Context())), ErrJournal)
@@ -147,6 +152,40 @@ func TestAFailedSyncStopsTheJournal(t *testing.T) {
 			got, err := j.Get(t.Context(), e.ID)
 			require.NoError(t, err)
 			require.Contains(t, []uint64{1, 2}, got.Revision)
+		})
+	}
+}
+
+func TestWhatIsKnownAfterACommitFailed(t *testing.T) {
+	t.Parallel()
+	write := func(err error) error { return &fs.PathError{Op: "write", Path: "intents.db", Err: err} }
+	for _, c := range []struct {
+		name    string
+		cause   error
+		visible bool
+		unknown bool
+	}{
+		{"no space, told by a write", write(syscall.ENOSPC), false, false},
+		{"no quota, told by a write", write(syscall.EDQUOT), false, false},
+		{"a size limit, told by a write", write(syscall.EFBIG), false, false},
+		{"no space for the meta page, which made it", write(syscall.ENOSPC), true, true},
+		{"no space, told by a sync", syscall.ENOSPC, false, true},
+		{"no space, told by a sync of os", &fs.PathError{Op: "sync", Path: "intents.db", Err: syscall.ENOSPC}, false, true},
+		{"an input/output error of a write", write(syscall.EIO), false, true},
+		{"an error that hides its reason", errors.New("file resize error"), false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			j := newTestBolt(t)
+			id := j.durable.Load() + 1
+			if c.visible {
+				id--
+			}
+			err := j.commitFailed(id, c.cause)
+			require.ErrorIs(t, err, ErrJournal)
+			require.ErrorIs(t, err, c.cause)
+			require.Equal(t, c.unknown, errors.Is(err, ErrFateUnknown))
+			require.Equal(t, c.unknown, j.broken.Load() != nil)
 		})
 	}
 }
