@@ -1,6 +1,7 @@
 package mockserver_test
 
 import (
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -72,7 +73,7 @@ func TestACrashEndsEverythingUnderWay(t *testing.T) {
 func TestALeaseIsTakenOverAndTheLateWorkIsFenced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := mockserver.Memory(mockserver.Config{Work: time.Hour, Lease: 10 * time.Minute})
+		s := mockserver.Memory(mockserver.Config{Work: time.Hour, Lease: 10 * time.Minute, TTL: 2 * time.Hour})
 		defer s.Close()
 		var first, second seen
 		var wg sync.WaitGroup
@@ -86,6 +87,62 @@ func TestALeaseIsTakenOverAndTheLateWorkIsFenced(t *testing.T) {
 		assert.Equal(t, 201, second.status)
 		require.Equal(t, 1, s.Effects("k"))
 		assert.Equal(t, "true", pay(t, s, "k", `{}`).header.Get("Idempotent-Replayed"))
+		time.Sleep(2*time.Hour - 81*time.Minute)
+		assert.Equal(t, "true", pay(t, s, "k", `{}`).header.Get("Idempotent-Replayed"))
+		time.Sleep(time.Minute)
+		assert.Empty(t, pay(t, s, "k", `{}`).header.Get("Idempotent-Replayed"), "the window counts from the first request")
+	})
+}
+
+func TestACrashEndsIdleConnectionsAndHooksUnderWay(t *testing.T) {
+	t.Parallel()
+	onBothNetworks(t, func(t *testing.T, start func(mockserver.Config) *mockserver.Server) {
+		entered, leave := make(chan struct{}), make(chan struct{})
+		s := start(mockserver.Config{Execute: func(r *http.Request) mockserver.Answer {
+			if r.URL.Path == "/slow" {
+				entered <- struct{}{}
+				<-leave
+			}
+			return mockserver.Answer{Status: 201}
+		}})
+		require.Equal(t, 201, send(t, s, "POST", "/", `{}`).status)
+		s.Crash()
+		require.Eventually(t, func() bool { return send(t, s, "POST", "/", `{}`).err == nil }, 5*time.Second, time.Millisecond)
+		requests := s.Requests()
+		assert.Equal(t, 2, requests[len(requests)-1].Conn)
+
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.Error(t, send(t, s, "POST", "/slow", `{}`).err) })
+		<-entered
+		s.Crash()
+		close(leave)
+		wg.Wait()
+		require.NoError(t, s.WaitIdle(t.Context()))
+		assert.Equal(t, 0, s.EffectsOf("POST /slow"))
+	})
+}
+
+func TestAForgottenExecutionLeavesTheNextOneAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		first := true
+		s := mockserver.Memory(mockserver.Config{Work: time.Hour, Execute: func(*http.Request) mockserver.Answer {
+			if first {
+				first = false
+				return mockserver.Answer{Status: 500} // released
+			}
+			return mockserver.Answer{Status: 201}
+		}})
+		defer s.Close()
+		var wg sync.WaitGroup
+		wg.Go(func() { pay(t, s, "k", `{}`) })
+		time.Sleep(30 * time.Minute)
+		s.Forget("k")
+		wg.Go(func() { pay(t, s, "k", `{}`) })
+		time.Sleep(40 * time.Minute)
+		assert.Equal(t, "idempotency_in_progress", pay(t, s, "k", `{}`).code())
+		wg.Wait()
+		assert.Equal(t, 1, s.Effects("k"))
 	})
 }
 

@@ -29,7 +29,8 @@ type Fault struct {
 	Origin bool `json:"origin,omitzero"`
 	// Forget drops what is known of the key before the request is looked at.
 	Forget bool `json:"forget,omitzero"`
-	// Token, when set, is the bearer token without which this request gets 401.
+	// Token, when set, is the bearer token without which the workflow answers this
+	// request with 401.
 	Token string `json:"token,omitzero"`
 	// Before delays the request on its way to the workflow. It arrives even if
 	// the client has gone meanwhile.

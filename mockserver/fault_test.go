@@ -131,6 +131,7 @@ func TestDelaysAreBeforeOrAfterTheEffect(t *testing.T) {
 				took := s.EffectLog()[0].Time.Sub(start)
 				if name == "after" {
 					assert.Zero(t, took)
+					assert.Equal(t, time.Minute, time.Since(start), "nobody waits for an answer that nobody waits for")
 				} else {
 					assert.Equal(t, time.Hour, took)
 				}

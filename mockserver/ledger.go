@@ -55,7 +55,7 @@ type Effect struct {
 	// Request is the N of the request that made it.
 	Request int
 	Tenant  string
-	// Key it was made under; empty if it was unprotected.
+	// Key of its request, honoured or not; empty if there was none.
 	Key string
 	// What as [Config].What says.
 	What string

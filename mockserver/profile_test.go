@@ -34,6 +34,7 @@ func TestKeysAreHeldToTheProfilesRule(t *testing.T) {
 		{quoted, `""`, "invalid_idempotency_key"},
 		{mockserver.Profile{}, strings.Repeat("k", 255), ""},
 		{mockserver.Profile{}, strings.Repeat("k", 256), "invalid_idempotency_key"},
+		{mockserver.Profile{KeyAlphabet: "k,"}, "k,k", ""},
 		{mockserver.Profile{}, "k k", "invalid_idempotency_key"},
 		{mockserver.Profile{}, "ké", "invalid_idempotency_key"},
 	} {
@@ -86,6 +87,28 @@ func TestProfilesWordTheSameFactsDifferently(t *testing.T) {
 		a, s = against(mockserver.Profile{Expired: mockserver.Answer{Status: 412}})
 		assert.Equal(t, 412, a.late.status)
 		assert.Equal(t, 1, s.EffectsTotal())
+		assert.Zero(t, s.Reap(), "what has expired is still known to have")
+	})
+}
+
+func TestTwoKeyLinesAreNeverOneKey(t *testing.T) {
+	t.Parallel()
+	s := mockserver.Memory(mockserver.Config{Profile: mockserver.Profile{KeyAlphabet: "k,"}})
+	defer s.Close()
+	assert.Equal(t, "invalid_idempotency_key", pay(t, s, "k", `{}`, header("Idempotency-Key", "k")).code())
+}
+
+func TestAnIndeterminateKeyAgesFromItsFirstRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := mockserver.Memory(mockserver.Config{TTL: time.Hour, Profile: mockserver.Profile{FromCompletion: true}})
+		defer s.Close()
+		s.Script(mockserver.Fault{Crash: mockserver.CrashBetween})
+		require.Error(t, pay(t, s, "k", `{}`).err)
+		time.Sleep(59 * time.Minute)
+		assert.Equal(t, "idempotency_indeterminate", pay(t, s, "k", `{}`).code())
+		time.Sleep(time.Minute)
+		assert.Equal(t, 201, pay(t, s, "k", `{}`).status)
 	})
 }
 

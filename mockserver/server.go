@@ -19,15 +19,16 @@ type Config struct {
 	// Default none.
 	Work time.Duration
 	// Execute makes the answer of an execution. A status below 400 of an unsafe
-	// method is an effect. It is never called twice at once for one key, and
-	// its request's context does not end when the client goes. Default: 201
-	// with a JSON body that has an id of its own, 200 for safe methods.
+	// method is an effect. It is never called twice at once for one key, unless
+	// a lease ran out or the key was forgotten. Its request has the body whole,
+	// and a context that does not end when the client goes. Default: 201 with a
+	// JSON body that has an id of its own, 200 for safe methods.
 	Execute func(*http.Request) Answer
 	// Authenticate refuses a request with 401 when it returns an error. Default:
 	// everybody is welcome. See [BearerToken].
 	Authenticate func(*http.Request) error
 	// Tenant is whose request it is: tenants do not see each other's keys.
-	// Default: a digest of the Authorization header.
+	// Default: a digest of the Authorization header. It must not read the body.
 	Tenant func(*http.Request) string
 	// Operation is the part of the API that a key is unique in. Default: there
 	// is one, so that a key on another path is a mismatch.
@@ -77,7 +78,8 @@ type Config struct {
 // idempotency_key_mismatch with another payload, running or not. A key that
 // comes twice, holds a comma or is empty gets 400 invalid_idempotency_key. Safe
 // methods make no effect. Without a key every request executes. Work goes on
-// when the client has gone.
+// when the client has gone. The ledger keeps every request until the server is
+// dropped.
 type Server struct {
 	// URL to send requests to, without a slash at the end. Empty unless the server
 	// was made by [Start] or [Memory].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -116,6 +117,7 @@ func TestAnotherPayloadUnderTheKeyIsRefused(t *testing.T) {
 		"order":   pay(t, s, "k", `{"a":1,"b":[2,1]}`),
 		"string":  pay(t, s, "k", `{"a":"1","b":[1,2]}`),
 		"null":    pay(t, s, "k", `{"a":1,"b":[1,2],"c":null}`),
+		"nested":  pay(t, s, "k", strings.Repeat("[", 8<<20)),
 		"twice":   pay(t, s, "k", `{"a":0,"a":1,"b":[1,2]}`),
 		"rest":    pay(t, s, "k", `{"a":1,"b":[1,2]} {}`),
 		"path":    send(t, s, "POST", "/other", `{"a":1,"b":[1,2]}`, header("Idempotency-Key", "k")),
@@ -127,7 +129,10 @@ func TestAnotherPayloadUnderTheKeyIsRefused(t *testing.T) {
 		assert.Equal(t, "idempotency_key_mismatch", got.code(), name)
 	}
 	assert.Equal(t, 201, pay(t, s, "k", "{\"b\": [1,2],\n\"a\": 1}").status, "order of members does not matter")
-	assert.Equal(t, 1, s.EffectsTotal())
+	require.Equal(t, 201, pay(t, s, "big", `{"n":9007199254740993}`).status)
+	assert.Equal(t, 422, pay(t, s, "big", `{"n":9007199254740992}`).status, "no number goes through float64")
+	assert.Equal(t, 1, s.Effects("big"))
+	assert.Equal(t, 1, s.Effects("k"))
 }
 
 func TestARepeatInFlightIsToldSoAndAMismatchComesFirst(t *testing.T) {
@@ -295,4 +300,64 @@ func TestAnyHostAndSchemeReachesTheServer(t *testing.T) {
 	got := sendBy(t.Context(), t, s.Client(), "https://api.example.com", "POST", "/payments", `{}`)
 	require.NoError(t, got.err)
 	assert.Equal(t, "api.example.com", s.Requests()[0].Host)
+}
+
+func TestWaitIdleWaitsForTheLastOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := mockserver.Memory(mockserver.Config{})
+		defer s.Close()
+		s.Script(mockserver.Fault{Before: time.Minute}, mockserver.Fault{Before: time.Hour})
+		begin := time.Now()
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() { send(t, s, "POST", "/", `{}`) })
+		}
+		synctest.Wait()
+		short, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		require.ErrorIs(t, s.WaitIdle(short), context.DeadlineExceeded)
+		require.NoError(t, s.WaitIdle(t.Context()))
+		assert.Equal(t, time.Hour, time.Since(begin))
+		wg.Wait()
+	})
+}
+
+func TestCloseWaitsForHooksUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := mockserver.New(mockserver.Config{Execute: func(*http.Request) mockserver.Answer {
+			time.Sleep(time.Hour)
+			return mockserver.Answer{Status: 201}
+		}})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			assert.PanicsWithValue(t, http.ErrAbortHandler, func() {
+				s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil))
+			})
+		})
+		synctest.Wait()
+		begin := time.Now()
+		s.Close()
+		assert.Equal(t, time.Hour, time.Since(begin))
+		assert.Equal(t, 0, s.EffectsTotal())
+		wg.Wait()
+	})
+}
+
+func TestTheLedgerHandsOutCopies(t *testing.T) {
+	t.Parallel()
+	s := mockserver.Memory(mockserver.Config{})
+	defer s.Close()
+	s.Script(mockserver.Fault{}.With("A", "1"))
+	require.Equal(t, 201, pay(t, s, "k", `{}`).status)
+	q, e := s.Requests()[0], s.EffectLog()[0]
+	q.Header.Set("Idempotency-Key", "changed")
+	q.Fault.Header.Set("A", "changed")
+	e.Answer.Header.Set("Content-Type", "changed")
+	again := s.Requests()[0]
+	assert.Equal(t, "k", again.Header.Get("Idempotency-Key"))
+	assert.Equal(t, "1", again.Fault.Header.Get("A"))
+	assert.Equal(t, "application/json", s.EffectLog()[0].Answer.Header.Get("Content-Type"))
+	assert.Equal(t, "application/json", pay(t, s, "k", `{}`).header.Get("Content-Type"))
 }

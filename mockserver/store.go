@@ -111,11 +111,9 @@ func (s *store) claim(k id, print fingerprint, now time.Time) (*record, verdict)
 
 // keep stores the answer of a running record. One that was forgotten meanwhile
 // is not the key's own any more, and what it learns is lost.
-func (s *store) keep(rec *record, a Answer, now time.Time) {
-	if rec.state == running {
-		rec.state, rec.answer, rec.stored = stored, &a, now
-		close(rec.settled)
-	}
+func (rec *record) keep(a Answer, now time.Time) {
+	rec.state, rec.answer, rec.stored = stored, &a, now
+	close(rec.settled)
 }
 
 // release gives a running record up, so that the key counts as new.
@@ -130,8 +128,7 @@ func (s *store) release(k id, rec *record) {
 	}
 }
 
-// orphan is what a crash leaves of every running record. An answer that was
-// made before it is noted for reconcile.
+// orphan is what a crash leaves of every running record.
 func (s *store) orphan() {
 	for _, rec := range s.records {
 		if rec.state == running {

@@ -237,7 +237,7 @@ func (x *exchange) claim(k id, print fingerprint) (rec *record, v verdict, store
 	rec, v = x.store.claim(k, print, time.Now())
 	if v == replay {
 		x.entry.Replayed = true
-		stored = rec.answer.clone()
+		stored = *rec.answer // never changed
 	}
 	return rec, v, stored
 }
@@ -322,7 +322,7 @@ func (x *exchange) commit(c *claim, a Answer, effect bool, what string) (Answer,
 		return Answer{}, false
 	}
 	if c != nil && (effect || x.cfg.Profile.stores(a.Status)) {
-		x.store.keep(c.rec, a.clone(), now)
+		c.rec.keep(a.clone(), now)
 	}
 	if x.fault.Crash == CrashAfter {
 		x.crash()
