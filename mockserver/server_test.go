@@ -160,7 +160,11 @@ func TestWorkGoesOnWhenTheClientHasGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := mockserver.Memory(mockserver.Config{
-			Work:    time.Hour,
+			Work: time.Hour,
+			Execute: func(r *http.Request) mockserver.Answer {
+				assert.NoError(t, r.Context().Err())
+				return mockserver.Answer{Status: 201}
+			},
 			Profile: mockserver.Profile{InFlight: mockserver.Answer{Status: 409}},
 		})
 		defer s.Close()
@@ -264,17 +268,19 @@ func TestCloseAbandonsWorkAndCanBeRepeated(t *testing.T) {
 	onBothNetworks(t, func(t *testing.T, start func(mockserver.Config) *mockserver.Server) {
 		s := start(mockserver.Config{Work: time.Hour})
 		s.Script(mockserver.Fault{}, mockserver.Fault{See: mockserver.SeeNothing}, mockserver.Fault{See: mockserver.SeeEndless},
-			mockserver.Fault{See: mockserver.SeeReset, Commit: true, Late: time.Hour}, mockserver.Fault{After: time.Hour, Status: 200})
+			mockserver.Fault{See: mockserver.SeeReset, Commit: true, Late: time.Hour}, mockserver.Fault{After: time.Hour, Status: 200},
+			mockserver.Fault{See: mockserver.SeeReset, Commit: true, Behind: 9})
 		var wg sync.WaitGroup
-		for range 5 {
+		for range 6 {
 			wg.Go(func() {
 				got := send(t, s, "POST", "/payments", `{}`)
 				assert.True(t, got.err != nil || got.cut != nil)
 			})
 		}
-		require.Eventually(t, func() bool { return len(s.Requests()) == 5 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(s.Requests()) == 6 }, 5*time.Second, time.Millisecond)
 		s.Close()
 		s.Close()
+		s.Crash() // nothing is left to die
 		wg.Wait()
 		assert.Equal(t, 0, s.EffectsTotal())
 		assert.Error(t, send(t, s, "POST", "/payments", `{}`).err)
