@@ -68,10 +68,11 @@ func (s *Server) Reconcile() int {
 	return s.store.reconcile(time.Now())
 }
 
-func (s *Server) track(conn net.Conn) {
+func (s *Server) track(conn net.Conn) (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[conn] = struct{}{}
+	return s.life.over()
 }
 
 func (s *Server) untrack(conn net.Conn) {

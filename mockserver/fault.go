@@ -37,7 +37,7 @@ type Fault struct {
 	Before time.Duration `json:"-"`
 	// Late shows the client the fault at once and lets the request reach the
 	// workflow this much later; Behind when this many other requests are done.
-	// See must not need the workflow's answer.
+	// Until then [Server.WaitIdle] waits. See must not need the workflow's answer.
 	Late   time.Duration `json:"-"`
 	Behind int           `json:"behind,omitzero"`
 	// Crash kills the server where it says, see [Server.Crash]. The client sees

@@ -238,3 +238,16 @@ func TestAFaultAddsHeadersToTheWorkflowsAnswer(t *testing.T) {
 	assert.Equal(t, "ignored", pay(t, s, "k", `{}`).header.Get("Idempotency-Status"))
 	assert.Empty(t, pay(t, s, "k", `{}`).header.Get("Idempotency-Status"), "it is not stored")
 }
+
+func TestFaultsLookTheSameInsideTLS(t *testing.T) {
+	t.Parallel()
+	onBothNetworks(t, func(t *testing.T, start func(mockserver.Config) *mockserver.Server) {
+		s := start(mockserver.Config{TLS: true})
+		s.Script(mockserver.Lost(), mockserver.Fault{See: mockserver.SeeClose}, mockserver.Fault{See: mockserver.SeeTruncated, Keep: 3})
+		assert.ErrorIs(t, pay(t, s, "k", `{}`).err, syscall.ECONNRESET)
+		assert.ErrorIs(t, pay(t, s, "k", `{}`).err, io.EOF)
+		assert.ErrorIs(t, pay(t, s, "k", `{}`).cut, io.ErrUnexpectedEOF)
+		assert.Equal(t, "true", pay(t, s, "k", `{}`).header.Get("Idempotent-Replayed"))
+		assert.Equal(t, 1, s.Effects("k"))
+	})
+}

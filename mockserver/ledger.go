@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"context"
-	"encoding/hex"
 	"net/http"
 	"slices"
 	"time"
@@ -194,5 +193,3 @@ func (s *Server) finish(q *Request) {
 		s.idle = nil
 	}
 }
-
-func hexOf(sum []byte) string { return hex.EncodeToString(sum) }

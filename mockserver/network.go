@@ -69,11 +69,8 @@ func (s *Server) serve(listener net.Listener, host string, dial func(context.Con
 			switch state {
 			case http.StateNew:
 				s.serving.Add(1)
-				s.track(conn)
-				select {
-				case <-s.done: // accepted too late for http.Server.Close to know it
-					_ = conn.Close()
-				default:
+				if closed := s.track(conn); closed {
+					_ = conn.Close() // accepted too late for http.Server.Close to know it
 				}
 			case http.StateClosed, http.StateHijacked:
 				s.untrack(conn)

@@ -89,8 +89,8 @@ func (s *Server) ScriptPath(path string, faults ...Fault) {
 	s.scripts.byPath[path].add(faults)
 }
 
-// ScriptEachKey gives every key that has no script yet, and is first seen from
-// now on, these faults for its own requests.
+// ScriptEachKey gives every key that has no script of its own these faults, from
+// its next request on.
 func (s *Server) ScriptEachKey(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -91,7 +91,6 @@ type Server struct {
 	client  *http.Client
 	roots   *tls.Config    // the client's side of TLS
 	serving sync.WaitGroup // the accept loop and the connections
-	done    chan struct{}  // closed by Close
 
 	mu sync.Mutex
 	// Guarded by mu.
@@ -108,7 +107,6 @@ type Server struct {
 	conns      int
 	open       map[net.Conn]struct{}
 	refuse     int // dials to refuse; negative: all
-	closed     bool
 	transports []*http.Transport
 }
 
@@ -132,7 +130,6 @@ func New(cfg Config) *Server {
 	}
 	return &Server{
 		cfg:  cfg,
-		done: make(chan struct{}),
 		life: &life{ended: make(chan struct{})},
 		store: store{
 			records: map[id]*record{}, max: cfg.MaxKeys, ttl: cfg.TTL, lease: cfg.Lease,
@@ -148,14 +145,12 @@ func New(cfg Config) *Server {
 // read. A second Close does nothing.
 func (s *Server) Close() {
 	s.mu.Lock()
-	if s.closed {
+	if s.life.over() {
 		s.mu.Unlock()
 		return
 	}
-	s.closed = true
 	transports := s.transports
-	close(s.done)
-	close(s.life.ended)
+	close(s.life.ended) // and no other begins
 	s.mu.Unlock()
 
 	if s.handler != nil {

@@ -164,27 +164,27 @@ func (x *exchange) cut(b []byte, reset bool) {
 	if err != nil {
 		x.abort()
 	}
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Time{})
 	if len(b) > 0 {
 		_, _ = conn.Write(b) // the client may have gone
 	}
 	if reset {
-		linger(conn)
+		conn = resetting(conn)
 	}
+	_ = conn.Close() // the client may have gone
 }
 
-// linger makes the close that follows a reset.
-func linger(conn net.Conn) {
+// resetting is the connection below TLS and wrappers, whose close is a reset
+// now. TLS itself would say good-bye first.
+func resetting(conn net.Conn) net.Conn {
 	for {
 		switch c := conn.(type) {
 		case interface{ SetLinger(int) error }:
 			_ = c.SetLinger(0) // if refused the close is an ordinary one
-			return
+			return conn
 		case interface{ NetConn() net.Conn }:
 			conn = c.NetConn()
 		default:
-			return
+			return conn
 		}
 	}
 }

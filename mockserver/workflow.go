@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ func BearerToken(token string) func(*http.Request) error {
 
 func authorizationDigest(r *http.Request) string {
 	sum := sha256.Sum256([]byte(r.Header.Get("Authorization")))
-	return hexOf(sum[:])
+	return hex.EncodeToString(sum[:])
 }
 
 // An exchange is one request on its way through the server.
@@ -139,7 +140,7 @@ func (x *exchange) readBody() bool {
 	sum := sha256.Sum256(body)
 	x.note(x.entry, func(q *Request) {
 		q.BodyBytes = int64(len(body))
-		q.BodySHA256 = hexOf(sum[:])
+		q.BodySHA256 = hex.EncodeToString(sum[:])
 	})
 	x.body = body
 	switch {

@@ -40,8 +40,6 @@ func mockTarget(t testing.TB, cfg mockserver.Config) Target {
 		AsTenant:   asTenant,
 		FailNext:   func() { s.Script(mockserver.Fault{Origin: true, Status: 500}) },
 		CrashNext:  func() { s.Script(mockserver.Fault{Crash: mockserver.CrashBetween}) },
-		// An indeterminate key is told by 409 too: that is no execution under way.
-		Patience: 300 * time.Millisecond,
 	}
 }
 
