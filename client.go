@@ -35,7 +35,6 @@ type Client struct {
 	closed  bool
 	flights map[string]*flight  // by action: the intents that are driven
 	kept    map[string]*machine // evidence that the journal could not take
-	seen    time.Time           // the highest wall time read from a record
 }
 
 // Open opens the journal at path, which is created if there is none, and

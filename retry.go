@@ -41,7 +41,8 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 		case <-timer.C:
 		case <-ctx.Done():
 			ended = ctx.Err()
-		case <-req.Cancel: //nolint:staticcheck // http.Client.Timeout still sets it
+		//lint:ignore SA1019 http.Client.Timeout still sets it
+		case <-req.Cancel:
 			ended = context.Canceled
 		case <-c.ctx.Done():
 			ended = ErrClosed

@@ -178,7 +178,8 @@ func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract 
 		return nil, err
 	}
 	t.takesLive = true
-	t.cancel = req.Cancel //nolint:staticcheck // http.Client.Timeout still sets it
+	//lint:ignore SA1019 http.Client.Timeout still sets it
+	t.cancel = req.Cancel
 	ctx := req.Context()
 	if !hasAction {
 		t.anonymous = true
