@@ -4,6 +4,7 @@ package oncehttp_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -137,9 +138,7 @@ func newPointAPI(t *testing.T, point string) *pointAPI {
 		held := httptest.NewRecorder()
 		a.mock.ServeHTTP(held, r)
 		stop(beforeAnswer)
-		for name, values := range held.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), held.Header())
 		w.WriteHeader(held.Code)
 		w.Write(held.Body.Bytes())
 		if mine {
