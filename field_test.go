@@ -258,3 +258,6 @@ func (p *pool) Go(f func()) {
 }
 
 func readCloser(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }
+
+// sleepUntil includes the microsecond to which a journal rounds times up.
+func sleepUntil(at time.Time) { time.Sleep(time.Until(at) + time.Microsecond) }
