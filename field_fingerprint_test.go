@@ -67,12 +67,12 @@ func TestTheSamePayloadInAnotherSpellingIsTheSameIntent(t *testing.T) {
 	} {
 		inBubble(t, script(mockserver.Lost()), func(b *bench) {
 			first, err := b.c.Do("pay-1", pair[0].of(b))
-			require.Error(t, err)
+			require.Error(b, err)
 			second, err := b.c.Do("pay-1", pair[1].of(b))
 			b.ruled(second, err)
-			assert.Equal(t, oncehttp.Confirmed, second.State, "%+v", pair)
-			assert.Equal(t, first.Key, b.oneKey()) // and the first call's bytes travel
-			assert.Equal(t, 1, b.srv.Effects(first.Key))
+			assert.Equal(b, oncehttp.Confirmed, second.State, "%+v", pair)
+			assert.Equal(b, first.Key, b.oneKey()) // and the first call's bytes travel
+			assert.Equal(b, 1, b.srv.Effects(first.Key))
 		}, oneAttempt)
 	}
 }
@@ -111,13 +111,13 @@ func TestAnotherPayloadOfAnActionIsAMismatchAndSendsNothing(t *testing.T) {
 				for range 2 { // before and after a restart
 					o, err := b.c.Do("pay-1", tt.second.of(b))
 					var mismatch *oncehttp.MismatchError
-					require.ErrorAs(t, err, &mismatch)
-					require.ErrorIs(t, err, oncehttp.ErrMismatch)
-					assert.Contains(t, mismatch.Differs, tt.differs)
-					assert.Equal(t, first.State, o.State)
-					assert.Equal(t, first.Response.Body, o.Response.Body)
-					assert.Same(t, o, mismatch.Outcome)
-					assert.Len(t, b.srv.Requests(), 1)
+					require.ErrorAs(b, err, &mismatch)
+					require.ErrorIs(b, err, oncehttp.ErrMismatch)
+					assert.Contains(b, mismatch.Differs, tt.differs)
+					assert.Equal(b, first.State, o.State)
+					assert.Equal(b, first.Response.Body, o.Response.Body)
+					assert.Same(b, o, mismatch.Outcome)
+					assert.Len(b, b.srv.Requests(), 1)
 					b.reopen()
 				}
 			}, func(cfg *oncehttp.Config) { cfg.SignificantHeaders = []string{"x-tenant"} })
@@ -138,7 +138,7 @@ func TestABodyWithAKeyTwiceTravelsUnchanged(t *testing.T) {
 	inBubble(t, server, func(b *bench) {
 		o, err := b.c.Do("pay-1", body(twice).of(b))
 		b.ruled(o, err)
-		assert.Equal(t, twice, seen)
+		assert.Equal(b, twice, seen)
 	})
 }
 
@@ -150,32 +150,32 @@ func TestAPayloadThatIsMadeAnewOnEveryTry(t *testing.T) {
 		inBubble(t, script(mockserver.Lost()), func(b *bench) {
 			o, err := b.c.Do("pay-1", first.of(b))
 			b.ruled(o, err)
-			assert.True(t, o.MayHaveExecuted)
+			assert.True(b, o.MayHaveExecuted)
 			_, err = b.c.Do("pay-1", second.of(b))
 			var mismatch *oncehttp.MismatchError
-			require.ErrorAs(t, err, &mismatch)
-			assert.Equal(t, []string{"/attemptId", "/ts"}, mismatch.Differs)
-			assert.NotContains(t, err.Error(), `"b"`)
-			assert.True(t, mismatch.Outcome.MayHaveExecuted)
-			assert.False(t, errors.As(err, new(*oncehttp.PendingError)), "it began nothing")
+			require.ErrorAs(b, err, &mismatch)
+			assert.Equal(b, []string{"/attemptId", "/ts"}, mismatch.Differs)
+			assert.NotContains(b, err.Error(), `"b"`)
+			assert.True(b, mismatch.Outcome.MayHaveExecuted)
+			assert.False(b, errors.As(err, new(*oncehttp.PendingError)), "it began nothing")
 			b.sleepUntilDue()
 			outcomes := b.resume()
-			require.Len(t, outcomes, 1)
-			want{oncehttp.Confirmed, "", 2, false, true}.check(t, outcomes[0])
-			assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+			require.Len(b, outcomes, 1)
+			want{oncehttp.Confirmed, "", 2, false, true}.check(b, outcomes[0])
+			assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 		}, oneAttempt)
 	})
 	t.Run("ignored", func(t *testing.T) {
 		inBubble(t, script(mockserver.Lost()), func(b *bench) {
 			_, err := b.c.Do("pay-1", first.of(b))
-			require.Error(t, err)
+			require.Error(b, err)
 			o, err := b.c.Do("pay-1", second.of(b))
 			b.ruled(o, err)
-			want{oncehttp.Confirmed, "", 2, false, true}.check(t, o)
-			assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+			want{oncehttp.Confirmed, "", 2, false, true}.check(b, o)
+			assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 			other, err := b.c.Do("pay-1", body(`{"amount":501,"attemptId":"b","ts":2}`).of(b))
-			require.ErrorIs(t, err, oncehttp.ErrMismatch)
-			assert.Equal(t, o.State, other.State)
+			require.ErrorIs(b, err, oncehttp.ErrMismatch)
+			assert.Equal(b, o.State, other.State)
 		}, oneAttempt, func(cfg *oncehttp.Config) { cfg.IgnoreFields = []string{"/attemptId", "/ts"} })
 	})
 }

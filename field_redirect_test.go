@@ -30,17 +30,17 @@ func TestARedirectIsFollowedOnlyToTheSameOrigin(t *testing.T) {
 					b.srv.URL = "http://mock"
 					o, err := b.c.Do("pay-1", paid(b))
 					b.ruled(o, err)
-					want{oncehttp.Confirmed, "", 2, false, false}.check(t, o)
+					want{oncehttp.Confirmed, "", 2, false, false}.check(b, o)
 					q := b.srv.Requests()
-					require.Len(t, q, 2, location)
-					assert.Equal(t, http.MethodPost, q[1].Method)
-					assert.Equal(t, "/v2/payments", q[1].Path)
-					assert.Equal(t, "Bearer s", q[1].Header.Get("Authorization"))
-					assert.Equal(t, "z", q[1].Header.Get("X-Api-Key"))
-					assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+					require.Len(b, q, 2, location)
+					assert.Equal(b, http.MethodPost, q[1].Method)
+					assert.Equal(b, "/v2/payments", q[1].Path)
+					assert.Equal(b, "Bearer s", q[1].Header.Get("Authorization"))
+					assert.Equal(b, "z", q[1].Header.Get("X-Api-Key"))
+					assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 					again, err := b.c.Do("pay-1", paid(b)) // the URL begun with still names it
 					b.ruled(again, err)
-					assert.True(t, again.FromJournal)
+					assert.True(b, again.FromJournal)
 				})
 			}
 			for _, location := range []string{
@@ -51,17 +51,17 @@ func TestARedirectIsFollowedOnlyToTheSameOrigin(t *testing.T) {
 					b.srv.URL = "http://mock"
 					o, err := b.c.Do("pay-1", paid(b))
 					b.ruled(o, err)
-					want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(t, o)
-					assert.Len(t, b.srv.Requests(), 1, location)
+					want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, o)
+					assert.Len(b, b.srv.Requests(), 1, location)
 				})
 			}
 			inBubble(t, script(mockserver.Redirect(code, "/payments").Always()), func(b *bench) {
 				o := b.do()
-				assert.Equal(t, oncehttp.Pending, o.State)
-				assert.Equal(t, oncehttp.Redirected, o.Reason)
-				assert.False(t, o.MayHaveExecuted)
-				assert.Equal(t, 11, o.Attempts) // the first, and ten hops
-				assert.Len(t, b.srv.Requests(), 11)
+				assert.Equal(b, oncehttp.Pending, o.State)
+				assert.Equal(b, oncehttp.Redirected, o.Reason)
+				assert.False(b, o.MayHaveExecuted)
+				assert.Equal(b, 11, o.Attempts) // the first, and ten hops
+				assert.Len(b, b.srv.Requests(), 11)
 			})
 		})
 	}
@@ -71,8 +71,8 @@ func TestARedirectThatChangesTheMethodIsNeverFollowed(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{301, 302, 303} {
 		inBubble(t, script(mockserver.Redirect(code, "/login")), func(b *bench) {
-			want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(t, b.do())
-			assert.Len(t, b.srv.Requests(), 1)
+			want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, b.do())
+			assert.Len(b, b.srv.Requests(), 1)
 		})
 	}
 }
@@ -80,11 +80,11 @@ func TestARedirectThatChangesTheMethodIsNeverFollowed(t *testing.T) {
 func TestAHopThatIsLostIsAskedForAgainWhereItBegan(t *testing.T) {
 	t.Parallel()
 	inBubble(t, script(mockserver.Redirect(307, "/v2/payments"), mockserver.Lost(), mockserver.Redirect(307, "/v2/payments")), func(b *bench) {
-		want{oncehttp.Confirmed, "", 4, false, true}.check(t, b.do())
+		want{oncehttp.Confirmed, "", 4, false, true}.check(b, b.do())
 		q := b.srv.Requests()
-		assert.Equal(t, "/payments", q[2].Path)
-		assert.Equal(t, "/v2/payments", q[3].Path)
-		assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+		assert.Equal(b, "/payments", q[2].Path)
+		assert.Equal(b, "/v2/payments", q[3].Path)
+		assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 	})
 }
 
@@ -96,8 +96,8 @@ func TestWhatHTTPClientMakesOfARedirectIsNeverTheAction(t *testing.T) {
 			req := b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-1"))
 			_, err := b.c.HTTPClient().Do(req)
 			var pending *oncehttp.PendingError
-			require.ErrorAs(t, err, &pending, "a 302 does not say whether it was done")
-			assert.Len(t, b.srv.Requests(), 1)
+			require.ErrorAs(b, err, &pending, "a 302 does not say whether it was done")
+			assert.Len(b, b.srv.Requests(), 1)
 		})
 	}
 	// A 307 that the intent did not follow comes back to http.Client, which
@@ -105,9 +105,9 @@ func TestWhatHTTPClientMakesOfARedirectIsNeverTheAction(t *testing.T) {
 	inBubble(t, script(mockserver.Redirect(307, "http://other.test/payments")), func(b *bench) {
 		req := b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-1"))
 		_, err := b.c.HTTPClient().Do(req)
-		require.ErrorIs(t, err, oncehttp.ErrInvalidRequest)
-		assert.Len(t, b.srv.Requests(), 1)
-		want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(t, b.known())
+		require.ErrorIs(b, err, oncehttp.ErrInvalidRequest)
+		assert.Len(b, b.srv.Requests(), 1)
+		want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.known())
 	})
 	// The GET of a confirmed 303 is passed on without the key.
 	done := func(cfg *oncehttp.Config) {
@@ -117,16 +117,16 @@ func TestWhatHTTPClientMakesOfARedirectIsNeverTheAction(t *testing.T) {
 		req := b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-1"))
 		req.Header.Set("Idempotency-Key", "caller-1")
 		resp, err := b.c.HTTPClient().Do(req)
-		require.NoError(t, err)
+		require.NoError(b, err)
 		_, err = io.Copy(io.Discard, resp.Body)
-		require.NoError(t, err)
+		require.NoError(b, err)
 		_, isIntent := oncehttp.OutcomeOf(resp)
-		assert.False(t, isIntent)
+		assert.False(b, isIntent)
 		q := b.srv.Requests()
-		require.Len(t, q, 2)
-		assert.Equal(t, http.MethodGet, q[1].Method)
-		assert.Empty(t, q[1].Key)
-		want{oncehttp.Confirmed, "", 1, false, false}.check(t, b.known())
+		require.Len(b, q, 2)
+		assert.Equal(b, http.MethodGet, q[1].Method)
+		assert.Empty(b, q[1].Key)
+		want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
 	}, done)
 	inBubble(t, mockserver.Config{}, func(b *bench) {
 		req := b.pay()
@@ -134,8 +134,8 @@ func TestWhatHTTPClientMakesOfARedirectIsNeverTheAction(t *testing.T) {
 		body := &countedBody{Reader: req.Body}
 		req.Body = body
 		_, err := b.c.RoundTrip(req)
-		require.ErrorIs(t, err, oncehttp.ErrInvalidRequest)
-		assert.EqualValues(t, 1, body.closed.Load())
-		assert.Empty(t, b.srv.Requests())
+		require.ErrorIs(b, err, oncehttp.ErrInvalidRequest)
+		assert.EqualValues(b, 1, body.closed.Load())
+		assert.Empty(b, b.srv.Requests())
 	})
 }

@@ -48,11 +48,11 @@ func TestAWishTooLongForATimerNeverWrapsToAShortOne(t *testing.T) {
 		inBubble(t, script(asks(429, value).Always()), func(b *bench) {
 			begun := time.Now()
 			o := b.do()
-			want{oncehttp.Pending, oncehttp.Throttled, 1, false, false}.check(t, o)
-			assert.Less(t, time.Since(begun), 50*time.Millisecond)
-			assert.True(t, o.RetryAt.After(begun.AddDate(99, 0, 0)), o.RetryAt)
-			assert.Empty(t, b.resume())
-			assert.Len(t, b.srv.Requests(), 1)
+			want{oncehttp.Pending, oncehttp.Throttled, 1, false, false}.check(b, o)
+			assert.Less(b, time.Since(begun), 50*time.Millisecond)
+			assert.True(b, o.RetryAt.After(begun.AddDate(99, 0, 0)), o.RetryAt)
+			assert.Empty(b, b.resume())
+			assert.Len(b, b.srv.Requests(), 1)
 		})
 	}
 	eachValue(t, "C011", check)
@@ -65,8 +65,8 @@ func TestAWishThatIsNoWishIsIgnored(t *testing.T) {
 	eachValue(t, "C012", func(t *testing.T, value string) {
 		inBubble(t, script(asks(503, value)), func(b *bench) {
 			b.at("2026-10-01T00:00:00Z")
-			want{oncehttp.Confirmed, "", 2, false, false}.check(t, b.do())
-			assert.LessOrEqual(t, b.gaps()[0], 100*time.Millisecond)
+			want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
+			assert.LessOrEqual(b, b.gaps()[0], 100*time.Millisecond)
 		})
 	})
 }
@@ -81,13 +81,13 @@ func TestAFractionOfASecondIsWaitedFor(t *testing.T) {
 			begun := time.Now()
 			o := b.do()
 			if asked > b.cfg.Retry.MaxElapsed {
-				want{oncehttp.Pending, oncehttp.Throttled, 1, false, false}.check(t, o)
-				assert.False(t, o.RetryAt.Before(begun.Add(asked)))
+				want{oncehttp.Pending, oncehttp.Throttled, 1, false, false}.check(b, o)
+				assert.False(b, o.RetryAt.Before(begun.Add(asked)))
 				return
 			}
-			want{oncehttp.Confirmed, "", 2, false, false}.check(t, o)
-			assert.GreaterOrEqual(t, b.gaps()[0], asked)
-			assert.LessOrEqual(t, b.gaps()[0], asked+100*time.Millisecond)
+			want{oncehttp.Confirmed, "", 2, false, false}.check(b, o)
+			assert.GreaterOrEqual(b, b.gaps()[0], asked)
+			assert.LessOrEqual(b, b.gaps()[0], asked+100*time.Millisecond)
 		})
 	})
 }
@@ -99,31 +99,31 @@ func TestALongWishIsKeptAndNotCutToTheBudget(t *testing.T) {
 	inBubble(t, script(asks(429, "10800")), func(b *bench) {
 		begun := time.Now()
 		o := b.do()
-		want{oncehttp.Pending, oncehttp.Throttled, 1, false, false}.check(t, o)
-		assert.Less(t, time.Since(begun), 50*time.Millisecond)
-		assert.WithinDuration(t, begun.Add(asked), o.RetryAt, time.Second)
+		want{oncehttp.Pending, oncehttp.Throttled, 1, false, false}.check(b, o)
+		assert.Less(b, time.Since(begun), 50*time.Millisecond)
+		assert.WithinDuration(b, begun.Add(asked), o.RetryAt, time.Second)
 		b.reopen()
-		assert.Equal(t, o.RetryAt.UnixMicro(), b.known().RetryAt.UnixMicro())
-		assert.Empty(t, b.resume(), "it is not due")
+		assert.Equal(b, o.RetryAt.UnixMicro(), b.known().RetryAt.UnixMicro())
+		assert.Empty(b, b.resume(), "it is not due")
 		o = b.do()
-		assert.Equal(t, 1, o.Attempts, "whoever asks, the server's wish stands")
+		assert.Equal(b, 1, o.Attempts, "whoever asks, the server's wish stands")
 		time.Sleep(asked - time.Since(begun) - time.Millisecond)
-		assert.Empty(t, b.resume())
+		assert.Empty(b, b.resume())
 		time.Sleep(time.Second)
 		outcomes := b.resume()
-		require.Len(t, outcomes, 1)
-		want{oncehttp.Confirmed, "", 2, false, false}.check(t, outcomes[0])
-		assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+		require.Len(b, outcomes, 1)
+		want{oncehttp.Confirmed, "", 2, false, false}.check(b, outcomes[0])
+		assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 	})
 	// With a window that closes before, an intent that may have executed is not
 	// sent late, and says so up front.
 	inBubble(t, script(asks(503, "10800").Committed()), func(b *bench) {
 		o := b.do()
-		want{oncehttp.Pending, oncehttp.KeyExpired, 1, true, false}.check(t, o)
-		assert.False(t, o.SafeUntil.IsZero())
+		want{oncehttp.Pending, oncehttp.KeyExpired, 1, true, false}.check(b, o)
+		assert.False(b, o.SafeUntil.IsZero())
 		time.Sleep(4 * time.Hour)
 		b.resume()
-		assert.Len(t, b.srv.Requests(), 1)
+		assert.Len(b, b.srv.Requests(), 1)
 	}, window(time.Hour))
 }
 
@@ -140,10 +140,10 @@ func TestAWishOfNoTimeDoesNotMakeAHotLoop(t *testing.T) {
 		inBubble(t, script(asks(429, value).Always()), func(b *bench) {
 			b.at("2026-10-01T00:00:05Z")
 			o := b.do()
-			want{oncehttp.Pending, oncehttp.Throttled, len(b.srv.Requests()), false, false}.check(t, o)
-			assert.LessOrEqual(t, o.Attempts, 200)
+			want{oncehttp.Pending, oncehttp.Throttled, len(b.srv.Requests()), false, false}.check(b, o)
+			assert.LessOrEqual(b, o.Attempts, 200)
 			for i, gap := range b.gaps() {
-				assert.LessOrEqual(t, gap, min(2*time.Second, 100*time.Millisecond<<min(i, 10)))
+				assert.LessOrEqual(b, gap, min(2*time.Second, 100*time.Millisecond<<min(i, 10)))
 			}
 		}, func(cfg *oncehttp.Config) {
 			cfg.Retry.MaxAttempts, cfg.Retry.MaxElapsed = 1000, 2*time.Second
@@ -157,14 +157,14 @@ func TestEveryFormOfADateIsRead(t *testing.T) {
 	eachValue(t, "C016", func(t *testing.T, value string) {
 		inBubble(t, script(asks(503, value)), func(b *bench) {
 			b.at("2026-10-01T00:00:00Z")
-			want{oncehttp.Confirmed, "", 2, false, false}.check(t, b.do())
-			assert.GreaterOrEqual(t, b.gaps()[0], 7*time.Second)
-			assert.LessOrEqual(t, b.gaps()[0], 7100*time.Millisecond)
+			want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
+			assert.GreaterOrEqual(b, b.gaps()[0], 7*time.Second)
+			assert.LessOrEqual(b, b.gaps()[0], 7100*time.Millisecond)
 		})
 	})
 	inBubble(t, script(asks(503, "Thu, 01 Oct 2026 00:00:60 GMT")), func(b *bench) {
 		b.at("2026-10-01T00:00:00Z")
-		want{oncehttp.Confirmed, "", 2, false, false}.check(t, b.do())
+		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
 	})
 }
 
@@ -187,15 +187,15 @@ func TestJitterOnlyAddsToTheServersWish(t *testing.T) {
 			for _, q := range b.srv.Requests() {
 				if before, ok := first[q.Key]; ok {
 					gap := q.Time.Sub(before)
-					assert.GreaterOrEqual(t, gap, asked)
-					assert.LessOrEqual(t, gap, asked+100*time.Millisecond)
+					assert.GreaterOrEqual(b, gap, asked)
+					assert.LessOrEqual(b, gap, asked+100*time.Millisecond)
 					distinct[gap.Milliseconds()] = true
 				}
 				first[q.Key] = q.Time
 			}
-			assert.Len(t, b.srv.Requests(), 2*clients)
-			assert.Equal(t, clients, b.srv.EffectsTotal())
-			assert.GreaterOrEqual(t, len(distinct), 20)
+			assert.Len(b, b.srv.Requests(), 2*clients)
+			assert.Equal(b, clients, b.srv.EffectsTotal())
+			assert.GreaterOrEqual(b, len(distinct), 20)
 		}, func(cfg *oncehttp.Config) { cfg.Retry.MaxElapsed = 2 * time.Minute })
 	}
 }
@@ -214,9 +214,9 @@ func TestABaseAboveTheCapIsRefused(t *testing.T) {
 		defer cancel()
 		o, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
 		b.ruled(o, err)
-		assert.Less(t, o.Attempts, 200)
+		assert.Less(b, o.Attempts, 200)
 		for i, gap := range b.gaps() {
-			assert.LessOrEqual(t, gap, time.Nanosecond<<i)
+			assert.LessOrEqual(b, gap, time.Nanosecond<<i)
 		}
 	}, long)
 }
@@ -226,21 +226,21 @@ func TestTheWishIsHeardOnEveryAnswerThatIsFollowed(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{408, 409, 421, 425, 429, 500, 502, 503, 504, 529} {
 		inBubble(t, script(asks(code, "3")), func(b *bench) {
-			want{oncehttp.Confirmed, "", 2, false, false}.check(t, b.do())
-			assert.GreaterOrEqual(t, b.gaps()[0], 3*time.Second, code)
+			want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
+			assert.GreaterOrEqual(b, b.gaps()[0], 3*time.Second, code)
 		})
 	}
 	for _, code := range []int{307, 308} {
 		inBubble(t, script(asks(code, "3").With("Location", "/v2/payments")), func(b *bench) {
-			want{oncehttp.Confirmed, "", 2, false, false}.check(t, b.do())
-			assert.GreaterOrEqual(t, b.gaps()[0], 3*time.Second, code)
+			want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
+			assert.GreaterOrEqual(b, b.gaps()[0], 3*time.Second, code)
 		})
 	}
 	// A safe request, which is in no journal, heeds it too.
 	inBubble(t, script(asks(503, "3")), func(b *bench) {
 		resp, err := b.c.RoundTrip(b.request(http.MethodGet, "/payments", ""))
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		assert.GreaterOrEqual(t, b.gaps()[0], 3*time.Second)
+		require.NoError(b, err)
+		require.NoError(b, resp.Body.Close())
+		assert.GreaterOrEqual(b, b.gaps()[0], 3*time.Second)
 	})
 }

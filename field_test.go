@@ -228,7 +228,7 @@ type want struct {
 	replayed bool
 }
 
-func (w want) check(t *testing.T, o *oncehttp.Outcome) {
+func (w want) check(t testing.TB, o *oncehttp.Outcome) {
 	t.Helper()
 	assert.Equal(t, w.state, o.State, o)
 	assert.Equal(t, w.reason, o.Reason, o)

@@ -41,10 +41,10 @@ func TestTheKeyIsOnDiskBeforeTheFirstByteAndNeverChanges(t *testing.T) {
 	inBubble(t, server, func(b *bench) {
 		path <- b.path
 		o := b.do()
-		want{oncehttp.Confirmed, "", 3, false, true}.check(t, o)
-		assert.Equal(t, o.Key, b.oneKey())
-		assert.True(t, <-found, "the journal holds the key and the body of request 1")
-		assert.Equal(t, 1, b.srv.Effects(o.Key))
+		want{oncehttp.Confirmed, "", 3, false, true}.check(b, o)
+		assert.Equal(b, o.Key, b.oneKey())
+		assert.True(b, <-found, "the journal holds the key and the body of request 1")
+		assert.Equal(b, 1, b.srv.Effects(o.Key))
 	})
 }
 
@@ -74,18 +74,18 @@ func TestAnAttemptWithoutAStatusMayHaveExecuted(t *testing.T) {
 				defer cancel()
 				o, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
 				b.ruled(o, err)
-				want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(t, o)
+				want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, o)
 				b.reopen()
 				time.Sleep(time.Hour)
 				b.resume()
-				assert.Len(t, b.srv.Requests(), 1, "it has no key: never again by itself")
+				assert.Len(b, b.srv.Requests(), 1, "it has no key: never again by itself")
 			}, unprotected)
 			if name == "101" {
 				return // its repeat cannot help
 			}
 			inBubble(t, script(fault), func(b *bench) {
-				want{oncehttp.Confirmed, "", 2, false, true}.check(t, b.do())
-				assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+				want{oncehttp.Confirmed, "", 2, false, true}.check(b, b.do())
+				assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 			})
 		})
 	}
@@ -94,7 +94,7 @@ func TestAnAttemptWithoutAStatusMayHaveExecuted(t *testing.T) {
 func Test1xxAnswersAreNoAnswers(t *testing.T) {
 	t.Parallel()
 	inBubble(t, script(mockserver.Fault{Informational: []int{100, 102, 103, 103}}), func(b *bench) {
-		want{oncehttp.Confirmed, "", 1, false, false}.check(t, b.do())
+		want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.do())
 	})
 }
 
@@ -149,11 +149,11 @@ func TestEveryAttemptCarriesTheWholeBody(t *testing.T) {
 				attach(req, r)
 				o, err := b.c.Do("pay-1", req)
 				b.ruled(o, err)
-				want{oncehttp.Confirmed, "", 3, false, false}.check(t, o)
-				assert.EqualValues(t, 1, r.closed.Load())
+				want{oncehttp.Confirmed, "", 3, false, false}.check(b, o)
+				assert.EqualValues(b, 1, r.closed.Load())
 				for _, q := range b.srv.Requests() {
-					assert.Equal(t, hex.EncodeToString(sum[:]), q.BodySHA256)
-					assert.EqualValues(t, len(body), q.ContentLength)
+					assert.Equal(b, hex.EncodeToString(sum[:]), q.BodySHA256)
+					assert.EqualValues(b, len(body), q.ContentLength)
 				}
 			})
 		})
@@ -180,14 +180,14 @@ func TestABodyThatCannotBeReadSendsNothing(t *testing.T) {
 			r := &countedBody{Reader: io.MultiReader(strings.NewReader("ab"), brokenReader{})}
 			req.Body, req.ContentLength = r, length
 			o, err := b.c.Do("pay-1", req)
-			require.ErrorIs(t, err, oncehttp.ErrInvalidRequest)
-			require.ErrorIs(t, err, errBroken)
-			assert.Nil(t, o)
-			assert.EqualValues(t, 1, r.closed.Load())
+			require.ErrorIs(b, err, oncehttp.ErrInvalidRequest)
+			require.ErrorIs(b, err, errBroken)
+			assert.Nil(b, o)
+			assert.EqualValues(b, 1, r.closed.Load())
 		}
-		assert.Empty(t, b.srv.Requests())
+		assert.Empty(b, b.srv.Requests())
 		_, err := b.c.Outcome(b.Context(), "pay-1")
-		assert.ErrorIs(t, err, oncehttp.ErrNotFound)
+		assert.ErrorIs(b, err, oncehttp.ErrNotFound)
 	})
 }
 
@@ -206,36 +206,36 @@ func TestACutOffSuccessIsConfirmedAndItsBodyIsAskedFor(t *testing.T) {
 			t.Parallel()
 			inBubble(t, script(cut), func(b *bench) {
 				o := b.do()
-				want{oncehttp.Confirmed, "", 2, false, true}.check(t, o)
-				assert.JSONEq(t, `{"id":"effect-000001"}`, string(o.Response.Body))
-				assert.False(t, o.Response.BodyIncomplete)
-				assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+				want{oncehttp.Confirmed, "", 2, false, true}.check(b, o)
+				assert.JSONEq(b, `{"id":"effect-000001"}`, string(o.Response.Body))
+				assert.False(b, o.Response.BodyIncomplete)
+				assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 			})
 		})
 		t.Run("always "+string(framing), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, script(cut.Always()), func(b *bench) {
 				o := b.do()
-				assert.Equal(t, oncehttp.Confirmed, o.State)
-				assert.Equal(t, 4, o.Attempts)
-				assert.True(t, o.Response.BodyIncomplete)
-				assert.ErrorIs(t, o.Err, io.ErrUnexpectedEOF)
-				assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+				assert.Equal(b, oncehttp.Confirmed, o.State)
+				assert.Equal(b, 4, o.Attempts)
+				assert.True(b, o.Response.BodyIncomplete)
+				assert.ErrorIs(b, o.Err, io.ErrUnexpectedEOF)
+				assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 
 				// RoundTrip: never a half-read body that looks whole.
 				req := b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-2"))
 				resp, err := b.c.RoundTrip(req)
-				require.NoError(t, err)
+				require.NoError(b, err)
 				_, err = io.ReadAll(resp.Body)
-				require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+				require.ErrorIs(b, err, io.ErrUnexpectedEOF)
 			})
 		})
 		t.Run("without a key "+string(framing), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, script(cut.Always()), func(b *bench) {
 				o := b.do()
-				want{oncehttp.Confirmed, "", 1, false, false}.check(t, o)
-				assert.True(t, o.Response.BodyIncomplete)
+				want{oncehttp.Confirmed, "", 1, false, false}.check(b, o)
+				assert.True(b, o.Response.BodyIncomplete)
 			}, unprotected)
 		})
 	}
@@ -252,24 +252,24 @@ func TestWorkThatOutlastsAnAttemptIsWaitedFor(t *testing.T) {
 	}
 	inBubble(t, slow, func(b *bench) {
 		o := b.do()
-		assert.Equal(t, oncehttp.Confirmed, o.State)
-		assert.True(t, o.Response.Replayed)
-		assert.LessOrEqual(t, o.Attempts, 6)
-		assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.True(b, o.Response.Replayed)
+		assert.LessOrEqual(b, o.Attempts, 6)
+		assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 		for _, gap := range b.gaps()[1:] {
-			assert.GreaterOrEqual(t, gap, time.Second)
+			assert.GreaterOrEqual(b, gap, time.Second)
 		}
 	}, impatient(10*time.Second))
 	inBubble(t, slow, func(b *bench) {
 		o := b.do()
-		assert.Equal(t, oncehttp.Pending, o.State)
-		assert.True(t, o.MayHaveExecuted)
+		assert.Equal(b, oncehttp.Pending, o.State)
+		assert.True(b, o.MayHaveExecuted)
 		time.Sleep(4 * time.Second)
 		outcomes := b.resume()
-		require.Len(t, outcomes, 1)
-		assert.Equal(t, oncehttp.Confirmed, outcomes[0].State)
-		assert.True(t, outcomes[0].Response.Replayed)
-		assert.Equal(t, 1, b.srv.Effects(b.oneKey()))
+		require.Len(b, outcomes, 1)
+		assert.Equal(b, oncehttp.Confirmed, outcomes[0].State)
+		assert.True(b, outcomes[0].Response.Replayed)
+		assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 	}, impatient(2*time.Second))
 }
 
@@ -287,17 +287,17 @@ func TestDiscardedAnswersGiveTheirConnectionsBack(t *testing.T) {
 			pool.Go(func() {
 				o, err := b.c.Do("pay-"+string(rune('A'+i)), b.pay())
 				b.ruled(o, err)
-				assert.Equal(t, oncehttp.Confirmed, o.State)
-				assert.NotEmpty(t, o.Response.Body)
+				assert.Equal(b, oncehttp.Confirmed, o.State)
+				assert.NotEmpty(b, o.Response.Body)
 			})
 		}
 		pool.Wait()
-		assert.Equal(t, intents, b.srv.EffectsTotal())
+		assert.Equal(b, intents, b.srv.EffectsTotal())
 		opened := 0
 		for _, q := range b.srv.Requests() {
 			opened = max(opened, q.Conn)
 		}
-		assert.LessOrEqual(t, opened, connections+intents)
+		assert.LessOrEqual(b, opened, connections+intents)
 	}, func(cfg *oncehttp.Config) {
 		cfg.Transport.(*http.Transport).MaxConnsPerHost = connections
 		cfg.Retry.MaxElapsed = 10 * time.Minute
