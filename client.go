@@ -141,8 +141,13 @@ func (c *Client) ready(f *flight, cmd command) event {
 	if err != nil {
 		return unready(err)
 	}
-	req = req.WithContext(f.ctx)
 	if c.cfg.Authorize != nil {
+		// The caller who began may leave; those who joined still need it. What
+		// Authorize sends through this client passes through.
+		ctx, cancel := context.WithTimeout(context.WithValue(context.WithoutCancel(f.ctx), attemptKey{}, true), c.cfg.Retry.AttemptTimeout)
+		defer cancel()
+		defer context.AfterFunc(c.ctx, cancel)()
+		req = req.WithContext(ctx)
 		if err := c.cfg.Authorize(req, cmd.stale); err != nil {
 			return unready(err)
 		}

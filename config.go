@@ -31,7 +31,9 @@ type Config struct {
 	// Authorize puts credentials into the request of an attempt. It runs on
 	// every attempt, after the wait and before the save that starts it, with the
 	// key in place. stale: the last credentials were refused. It may add headers
-	// and credential parameters; it must not change anything else.
+	// and credential parameters; it must not change anything else. The request's
+	// context has the caller's values, and ends after Retry.AttemptTimeout and at
+	// Close; what is sent under it through this client is passed through.
 	Authorize func(req *http.Request, stale bool) error
 	// Lookup asks the system of record what became of an intent that may have
 	// taken effect and is not sent again. Nil: nobody asks. See [Finding].
