@@ -228,7 +228,7 @@ func (m machine) decide(p policy, now time.Time) (machine, command) {
 // finish ends the call: what is told is on disk first. An intent that was
 // neither recorded nor sent leaves nothing behind when its caller goes.
 func (m machine) finish(now time.Time) (machine, command) {
-	if m.dirty && !(m.next.Revision == 0 && m.call.left && m.next.Reason == NotSent) {
+	if m.dirty && !(m.next.Revision == 0 && m.call.left) {
 		return m.save(m.next, now)
 	}
 	return m.do(command{kind: cmdSettle, record: m.rec})
