@@ -84,24 +84,25 @@ func freeze(ctx context.Context, req *http.Request, carrier string, limit int64)
 	if err != nil {
 		return draft{}, err
 	}
-	d := draft{body: body, live: live{header: req.Header, url: req.URL}}
-	if user := req.URL.User; user != nil && req.Header.Get("Authorization") == "" {
+	given, at := req.Header, *req.URL
+	if carrier != "" {
+		given = maps.Clone(given)
+		dropHeader(given, carrier)
+	}
+	d := draft{body: body, live: live{header: http.Header{}, url: &at}}
+	for name, values := range given {
+		if secretHeader(name) {
+			name = http.CanonicalHeaderKey(name)
+			d.live.header[name] = append(d.live.header[name], values...)
+		}
+	}
+	if user := req.URL.User; user != nil && d.live.header.Get("Authorization") == "" {
 		// As http.Client does: userinfo becomes Basic Authorization (RFC 7617).
 		password, _ := user.Password()
-		basic := http.Request{Header: http.Header{}}
+		basic := http.Request{Header: d.live.header}
 		basic.SetBasicAuth(user.Username(), password)
-		d.live.header = maps.Clone(req.Header)
-		if d.live.header == nil {
-			d.live.header = http.Header{}
-		}
-		d.live.header.Set("Authorization", basic.Header.Get("Authorization"))
 	}
-	header := d.live.header
-	if carrier != "" {
-		header = maps.Clone(header)
-		maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.EqualFold(name, carrier) })
-	}
-	header, stripped := stripHeader(header)
+	header, stripped := stripHeader(given)
 	kept, params := stripURL(req.URL)
 	kept.Fragment, kept.RawFragment = "", ""
 	d.begun = begun{
@@ -115,9 +116,15 @@ func freeze(ctx context.Context, req *http.Request, carrier string, limit int64)
 		d.begun.Host = req.URL.Host
 	}
 	for _, name := range []string{"Content-Length", "Transfer-Encoding", "Host"} {
-		header.Del(name) // net/http takes these from the request's fields
+		dropHeader(header, name) // net/http takes these from the request's fields
 	}
 	return d, nil
+}
+
+// dropHeader drops a header however its name is spelled: field names have no
+// case (RFC 9110 section 5.1), keys of a Go map have.
+func dropHeader(h http.Header, name string) {
+	maps.DeleteFunc(h, func(spelled string, _ []string) bool { return strings.EqualFold(spelled, name) })
 }
 
 func union(a, b []string) []string {
@@ -189,10 +196,8 @@ func (r record) request(body []byte, live live, hop string) (*http.Request, erro
 		header = http.Header{}
 	}
 	for _, name := range r.Begun.Stripped {
-		for given, values := range live.header {
-			if strings.EqualFold(given, name) {
-				header[given] = slices.Clone(values)
-			}
+		if values, ok := live.header[name]; ok {
+			header[name] = slices.Clone(values)
 		}
 	}
 	if r.Begun.Wire != "" {

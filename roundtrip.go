@@ -156,10 +156,10 @@ func (c *Client) withoutKey(req *http.Request) *http.Request {
 	}
 	clone := req.WithContext(req.Context())
 	clone.Header = req.Header.Clone()
-	clone.Header.Del("Idempotency-Key")
-	clone.Header.Del("X-Idempotency-Key")
+	dropHeader(clone.Header, "Idempotency-Key")
+	dropHeader(clone.Header, "X-Idempotency-Key")
 	for _, contract := range c.cfg.Contracts {
-		clone.Header.Del(contract.Carrier.Name)
+		dropHeader(clone.Header, contract.Carrier.Name)
 	}
 	return clone
 }
