@@ -238,7 +238,7 @@ func (m machine) save(r record, now time.Time) (machine, command) {
 	if now.After(r.Seen) {
 		r.Seen = now
 	}
-	r.NotBefore, r.Due = wholeMicros(r.NotBefore), wholeMicros(r.Due)
+	r.Due = wholeMicros(r.Due)
 	m.next = r
 	return m.do(command{kind: cmdSave, record: r})
 }
