@@ -78,6 +78,8 @@ type history struct {
 	// one, and apart is the time between this send and the last earlier one.
 	refused bool
 	apart   time.Duration
+	// inProgress: the answer before this one said that an attempt still runs.
+	inProgress bool
 }
 
 // judgement is what an attempt proves and what it asks for.
@@ -165,6 +167,9 @@ func judge(f facts, h history, contract *Contract) judgement {
 	case j.refusal && h.refused && contract.Stored.Settle > 0 && h.apart > contract.Stored.Settle:
 		j.settles = true
 	}
+	if fresh := j.effect == effectDone && !j.replayed && f.status/100 == 2; fresh && h.inProgress && h.protection == keyed && !contract.Replay.isZero() {
+		j.contradicts = "a fresh success followed an answer that said in progress"
+	}
 	if contract.Repeats && j.effect == effectNone && !j.settles {
 		j.effect = effectMaybe // another copy of the request may still run
 	}
@@ -246,7 +251,7 @@ func judgeVerdict(rule Answer, f facts, table judgement) judgement {
 	case VerdictInProgress:
 		return judgement{effect: effectMaybe, again: againNow, reason: InProgress}
 	case VerdictMismatch:
-		return judgement{reason: Refused, contradicts: "the API says that the key was used with another payload"}
+		return judgement{reason: Refused}
 	case VerdictKeySpent:
 		return judgement{reason: StoredFailure}
 	case VerdictKeyExpired:

@@ -35,6 +35,8 @@ type Client struct {
 	closed  bool
 	flights map[string]*flight  // by action: the intents that are driven
 	kept    map[string]*machine // evidence that the journal could not take
+	// distrusted holds the contracts, by name, that an answer has contradicted.
+	distrusted map[string]bool
 }
 
 // Open opens the journal at path, which is created if there is none, and
@@ -80,7 +82,7 @@ func New(j Journal, cfg Config) (*Client, error) {
 		cfg: cfg, journal: j, base: cfg.Transport, contracts: contracts, sealing: sealing,
 		identity: identity{ignore: cfg.IgnoreFields, significant: cfg.SignificantHeaders},
 		slots:    make(chan struct{}, cfg.Concurrency),
-		flights:  map[string]*flight{}, kept: map[string]*machine{},
+		flights:  map[string]*flight{}, kept: map[string]*machine{}, distrusted: map[string]bool{},
 	}
 	if c.base == nil {
 		if t, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -254,12 +256,17 @@ func (c *Client) send(f *flight, cmd command) event {
 	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
 	s := a.do(ctx, f.request, f.body)
 
-	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: r.protection(f.policy.contract),
-		renewable: c.cfg.Authorize != nil && !cmd.stale, apart: r.Sending.At.Sub(r.Last)}
+	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: r.protection(f.policy),
+		renewable:  c.cfg.Authorize != nil && !cmd.stale,
+		inProgress: r.Reason == InProgress, apart: r.Sending.At.Sub(r.Last)}
 	h.refused = r.RefusedStatus != 0 && r.RefusedStatus == s.facts.status
 	e := event{kind: evAnswered, attempt: r.Sending.ID}
 	now := wallNow()
 	e.judged = classify(s.facts, h, f.policy.contract, now)
+	if why := e.judged.contradicts; why != "" {
+		f.policy.distrusted = true
+		c.distrust(f.policy.contract, r, why)
+	}
 	e.delay, e.stop = c.nextWait(r.Waits)
 	f.err, e.cause = s.err, ""
 	if s.err != nil {

@@ -29,7 +29,8 @@ const (
 	EventConflict EventKind = "conflict"
 	// EventMismatch: an action came again with another payload.
 	EventMismatch EventKind = "mismatch"
-	// EventContradicted: an answer contradicts its contract. Sets Cause.
+	// EventContradicted: an answer contradicts its contract, which is not trusted
+	// until [Client.Trust] says so. Sets Contract and Cause.
 	EventContradicted EventKind = "contract contradicted"
 )
 
@@ -41,8 +42,9 @@ type Event struct {
 	// KeyPrint names the key without showing it: the first 8 hexadecimal digits
 	// of its SHA-256.
 	KeyPrint string
-	// Host the attempt goes to.
-	Host string
+	// Host the attempt goes to, and the contract it travels under.
+	Host     string
+	Contract string
 	// Attempt counts from 1 over all calls and restarts; AttemptID names one.
 	Attempt   int
 	AttemptID string
@@ -82,6 +84,9 @@ func (c *Client) emit(e Event) {
 	if e.Host != "" {
 		add(slog.String("host", e.Host))
 	}
+	if e.Kind == EventContradicted {
+		add(slog.String("contract", e.Contract))
+	}
 	if e.Attempt != 0 {
 		add(slog.Int("attempt", e.Attempt))
 		add(slog.String("attempt_id", e.AttemptID))
@@ -109,7 +114,7 @@ func (c *Client) emit(e Event) {
 
 // eventOf starts an event about a record.
 func eventOf(kind EventKind, r record) Event {
-	e := Event{Kind: kind, Action: r.Action, Host: r.Begun.Host, Attempt: r.Attempts, State: r.State, Reason: r.Reason, Reference: r.Reference, Cause: r.Cause}
+	e := Event{Kind: kind, Action: r.Action, Host: r.Begun.Host, Contract: r.Begun.Contract, Attempt: r.Attempts, State: r.State, Reason: r.Reason, Reference: r.Reference, Cause: r.Cause}
 	if r.Begun.Key != "" {
 		e.KeyPrint = keyPrint(r.Begun.Key)
 	}

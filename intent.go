@@ -117,7 +117,9 @@ type policy struct {
 	attempt     time.Duration
 	share       float64
 	contract    *Contract
-	lookup      bool
+	// distrusted: an answer has contradicted the contract.
+	distrusted bool
+	lookup     bool
 }
 
 const maxHops = 10
@@ -256,7 +258,7 @@ func (m machine) hold(p policy, now time.Time) held {
 	if reason == "" {
 		reason = NotSent
 	}
-	protection := r.protection(p.contract)
+	protection := r.protection(p)
 	if r.Begun.Wire != "" && p.contract == nil {
 		return held{held: true, reason: NoContract}
 	}
@@ -335,7 +337,7 @@ func (m machine) saved(p policy, now time.Time) (machine, command) {
 			c.until = until
 		}
 	}
-	if m.rec.Exposed || m.rec.protection(p.contract) != unprotected {
+	if m.rec.Exposed || m.rec.protection(p) != unprotected {
 		c.timeout = p.attempt
 	}
 	return m.do(c)

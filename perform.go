@@ -182,6 +182,30 @@ func (c *Client) setPolicy(f *flight, r record) {
 	if u, err := url.Parse(r.Begun.URL); err == nil {
 		f.policy.contract = c.contracts.match(&http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header})
 	}
+	if f.policy.contract != nil {
+		c.mu.Lock()
+		f.policy.distrusted = c.distrusted[f.policy.contract.Name]
+		c.mu.Unlock()
+	}
+}
+
+// distrust stops resends under a contract that an answer has contradicted.
+func (c *Client) distrust(contract *Contract, r record, why string) {
+	c.mu.Lock()
+	c.distrusted[contract.Name] = true
+	c.mu.Unlock()
+	ev := eventOf(EventContradicted, r)
+	ev.Contract, ev.Cause = contract.Name, why
+	c.emit(ev)
+}
+
+// Trust lifts the distrust of a contract, by its name, that an answer had
+// contradicted ([EventContradicted]): what may have taken effect is sent again
+// under it. A client that is opened anew trusts every contract.
+func (c *Client) Trust(contract string) {
+	c.mu.Lock()
+	delete(c.distrusted, contract)
+	c.mu.Unlock()
 }
 
 // refuse keeps other principals and other payloads out of an action. The body

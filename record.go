@@ -241,9 +241,9 @@ func (r record) safeUntil(w Window, share float64, attempt time.Duration) (time.
 
 // protection of the request, as it was begun and as the contract of today
 // still allows it.
-func (r record) protection(contract *Contract) protection {
+func (r record) protection(p policy) protection {
 	switch {
-	case r.Begun.Wire != "" && contract != nil && contract.keyed():
+	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():
 		return keyed
 	case r.Begun.Idempotent:
 		return idempotent

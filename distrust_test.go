@@ -1,0 +1,40 @@
+package oncehttp_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+func TestAFreshSuccessAfterInProgressEndsTheTrustInTheContract(t *testing.T) {
+	t.Parallel()
+	var events []oncehttp.Event
+	inProgress := mockserver.Code(409, "idempotency_in_progress")
+	inBubble(t, script(inProgress, mockserver.Fault{}, mockserver.Lost()), func(b *bench) {
+		o := b.do()
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.True(b, o.MayHaveRepeated)
+		require.Len(b, events, 1)
+		assert.Contains(b, events[0].Cause, "in progress")
+
+		distrusting, err := b.c.Do("pay-2", b.pay())
+		b.ruled(distrusting, err)
+		assert.Equal(b, oncehttp.Pending, distrusting.State, "what may have taken effect is not sent again")
+		assert.Equal(b, 1, distrusting.Attempts)
+
+		b.c.Trust(events[0].Contract)
+		trusting, err := b.c.Do("pay-2", b.pay())
+		b.ruled(trusting, err)
+		assert.Equal(b, oncehttp.Confirmed, trusting.State)
+	}, func(cfg *oncehttp.Config) {
+		cfg.OnEvent = func(e oncehttp.Event) {
+			if e.Kind == oncehttp.EventContradicted {
+				events = append(events, e)
+			}
+		}
+	})
+}
