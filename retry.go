@@ -12,11 +12,11 @@ import (
 // same table and budget as an intent. When the budget is spent it hands back
 // the last answer, or the transport's own error.
 func (c *Client) retry(req *http.Request) (*http.Response, error) {
-	fresh, err := c.rewind(req)
+	body, err := c.rewind(req)
 	if err != nil {
 		return nil, err
 	}
-	if fresh == nil { // its body can be read only once
+	if body.once {
 		return c.base.RoundTrip(req)
 	}
 	ctx := req.Context()
@@ -25,7 +25,7 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 		until = deadline
 	}
 	for n := 0; ; n++ {
-		resp, f, err := c.try(req, fresh, n+1 < c.cfg.Retry.MaxAttempts)
+		resp, f, err := c.try(req, body, n+1 < c.cfg.Retry.MaxAttempts)
 		j := classify(f, history{method: req.Method, protection: idempotent}, nil, wallNow())
 		if j.again != againNow || n+1 >= c.cfg.Retry.MaxAttempts || ctx.Err() != nil {
 			return resp, err
@@ -59,14 +59,14 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 }
 
 // try makes one attempt. A time-out of ours ends with the answer's header.
-func (c *Client) try(req *http.Request, fresh func() (io.ReadCloser, error), more bool) (*http.Response, facts, error) {
-	body, err := fresh()
+func (c *Client) try(req *http.Request, body rewound, more bool) (*http.Response, facts, error) {
+	fresh, err := body.fresh()
 	if err != nil {
 		return nil, facts{}, err
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
 	attempt := req.WithContext(ctx)
-	attempt.Body, attempt.GetBody = body, nil
+	attempt.Body, attempt.GetBody = fresh, nil
 	if more {
 		timer := time.AfterFunc(c.cfg.Retry.AttemptTimeout, func() { cancel(errAttemptTimeout) })
 		defer timer.Stop()
@@ -76,26 +76,46 @@ func (c *Client) try(req *http.Request, fresh func() (io.ReadCloser, error), mor
 		cancel(nil)
 		return nil, facts{}, err
 	}
-	inner := resp.Body
-	resp.Body = &handedOn{Reader: inner, close: func() error {
-		defer cancel(nil)
-		return inner.Close()
-	}}
+	resp.Body = &triedBody{ReadCloser: resp.Body, cancel: cancel}
 	return resp, facts{status: resp.StatusCode, header: resp.Header}, nil
 }
 
-// rewind gives a way to a fresh body for every attempt, and closes the
-// caller's; or nil, when the body can be read only once.
-func (c *Client) rewind(req *http.Request) (func() (io.ReadCloser, error), error) {
+// triedBody is an answer's body, which ends the attempt when it is closed.
+type triedBody struct {
+	io.ReadCloser
+	cancel context.CancelCauseFunc
+}
+
+func (b *triedBody) Close() error {
+	defer b.cancel(nil)
+	return b.ReadCloser.Close()
+}
+
+// rewound is a way to a fresh body for every attempt.
+type rewound struct {
+	none io.ReadCloser // nil or http.NoBody
+	get  func() (io.ReadCloser, error)
+	once bool // there is no way: it can be read only once
+}
+
+func (r rewound) fresh() (io.ReadCloser, error) {
+	if r.get == nil {
+		return r.none, nil
+	}
+	return r.get()
+}
+
+// rewind closes the caller's body, unless it can be read only once.
+func (c *Client) rewind(req *http.Request) (rewound, error) {
 	switch {
 	case req.Body == nil || req.Body == http.NoBody:
-		return func() (io.ReadCloser, error) { return req.Body, nil }, nil
+		return rewound{none: req.Body}, nil
 	case req.GetBody != nil:
 		closeBody(req)
-		return req.GetBody, nil
+		return rewound{get: req.GetBody}, nil
 	case req.ContentLength > 0 && req.ContentLength <= c.cfg.MaxRequestBody:
 		body, err := readBody(req.Context(), req, c.cfg.MaxRequestBody)
-		return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }, err
+		return rewound{get: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }}, err
 	}
-	return nil, nil
+	return rewound{once: true}, nil
 }

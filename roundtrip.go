@@ -91,8 +91,11 @@ func (c *Client) route(req *http.Request, hasAction bool) (route, *Contract) {
 // isTokenRequest: a form with grant_type (RFC 6749 section 4). It is told from
 // a copy of the body; one that cannot be copied is not looked at.
 func isTokenRequest(req *http.Request) bool {
+	if req.Method != http.MethodPost || req.GetBody == nil {
+		return false
+	}
 	kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
-	if req.Method != http.MethodPost || kind != "application/x-www-form-urlencoded" || req.GetBody == nil {
+	if kind != "application/x-www-form-urlencoded" {
 		return false
 	}
 	body, err := req.GetBody()
