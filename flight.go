@@ -15,11 +15,14 @@ type flight struct {
 	action string
 	// loaded is closed once the driver knows the record, or knows that there is
 	// no flight after all (gone). What follows up to mu is the driver's; others
-	// may read first, firstBody and gone after loaded.
+	// may read what comes before ctx after loaded.
 	loaded    chan struct{}
 	gone      bool
 	first     record // as it was found, or is about to be made
 	firstBody []byte // of the request, if it is not in the journal yet
+	// recordOnly: it drives for Begin, and sends nothing. drafted: it has the
+	// credentials of a caller's request.
+	recordOnly, drafted bool
 
 	ctx     context.Context // values of the caller who began; its end is not the flight's
 	names   []string
@@ -82,7 +85,7 @@ func newFlight(ctx context.Context, action string) *flight {
 func (f *flight) sit(s *seating, kind ownerEventKind, budget time.Time) grant {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s.recordOnly && f.rec.Revision > 0 {
+	if s.recordOnly && f.owners.driving && f.rec.Revision > 0 {
 		return grantTooLate // the journal has it
 	}
 	f.lastID++
@@ -312,7 +315,7 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
 	r := cmd.record
 	switch {
-	case f.again || f.elsewhere != "" || s.fresh && r.State == Pending:
+	case f.again || f.elsewhere != "" || r.State == Pending && (s.fresh || f.recordOnly && !s.recordOnly):
 		return told{again: true, elsewhere: f.elsewhere}
 	case r.Revision == 0 && !cmd.notRecorded:
 		return told{err: f.journalErr} // neither recorded nor sent

@@ -29,7 +29,7 @@ func (c *Client) perform(ctx context.Context, t ticket) told {
 
 func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool) {
 	now := wallNow()
-	s := &seating{takesLive: t.takesLive}
+	s := &seating{takesLive: t.takesLive, recordOnly: t.recordOnly}
 	if deadline, ok := ctx.Deadline(); ok {
 		s.until = deadline
 		if t.cancel != nil {
@@ -57,7 +57,7 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		if told, refused := c.refuse(ctx, t, f.first, f.firstBody); refused {
 			return told, false
 		}
-		if s.recordOnly = t.recordOnly; s.recordOnly {
+		if t.recordOnly {
 			if r, err := c.find(ctx, t.action); err == nil {
 				return pendingOr(c.known(r), nil), false
 			}
@@ -66,7 +66,11 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		case grantTooLate, grantClosed:
 			return told{}, true
 		}
-		return c.share(ctx, t, f, s)
+		told, again := c.share(ctx, t, f, s)
+		if o := told.outcome; o != nil && o.Reason == NeedsCredentials && t.draft != nil && !f.drafted {
+			return told, true // we have what the driver lacked
+		}
+		return told, again
 	}
 
 	m, e, done, err := c.takeUp(ctx, f, t, now)
@@ -144,8 +148,9 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 	default:
 		return m, e, nil, err
 	}
+	f.recordOnly = t.recordOnly
 	if t.draft != nil {
-		f.live = t.draft.live
+		f.drafted, f.live = true, t.draft.live
 	}
 	c.setPolicy(f, r)
 	return m, e, nil, nil
@@ -285,6 +290,7 @@ func (c *Client) writeKept(ctx context.Context) {
 
 func (c *Client) driveKept(f *flight, m machine) {
 	c.setPolicy(f, m.rec)
+	f.recordOnly = true
 	f.sit(&seating{}, ownBegin, time.Time{})
 	close(f.loaded)
 	c.drive(f, m, event{kind: evTaken, call: call{recordOnly: true}})
