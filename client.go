@@ -375,12 +375,12 @@ func (c *Client) load(ctx context.Context, id uuid.UUID) (record, error) {
 	return decodeRecord(e)
 }
 
-// Shutdown stops taking up intents, lets those who wait have their outcome,
-// and waits until every attempt under way has ended and is recorded. When ctx
-// ends first it stops the attempts, and returns the context's error. Intents
-// that are not settled stay pending in the journal.
+// Shutdown stops taking up intents and starts no attempt; it waits until every
+// attempt under way has ended and is recorded, and those who wait for it have
+// their outcome. When ctx ends first it stops the attempts, and returns the
+// context's error. Intents that are not settled stay pending in the journal.
 func (c *Client) Shutdown(ctx context.Context) error {
-	c.stopTakingUp()
+	c.stopTakingUp(ownDrain)
 	landed := make(chan struct{})
 	go func() {
 		c.drives.Wait()
@@ -391,6 +391,7 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	case <-landed:
 	case <-ctx.Done():
 		ended = ctx.Err()
+		c.stopTakingUp(ownClose)
 		c.cancel(ErrClosed)
 		<-landed
 	}
@@ -401,7 +402,7 @@ func (c *Client) Shutdown(ctx context.Context) error {
 // that is ErrClosed; their attempts are cut off, and their intents stay
 // pending in the journal. Close waits closeGrace for what is being written.
 func (c *Client) Close() error {
-	c.stopTakingUp()
+	c.stopTakingUp(ownClose)
 	c.cancel(ErrClosed)
 	landed := make(chan struct{})
 	go func() {
@@ -421,13 +422,13 @@ func (c *Client) Close() error {
 // context.
 const closeGrace = 100 * time.Millisecond
 
-func (c *Client) stopTakingUp() {
+func (c *Client) stopTakingUp(how ownerEventKind) {
 	c.mu.Lock()
 	c.closed = true
 	flights := slices.Collect(maps.Values(c.flights))
 	c.mu.Unlock()
 	for _, f := range flights {
-		f.closing()
+		f.closing(how)
 	}
 }
 

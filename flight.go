@@ -2,6 +2,7 @@ package oncehttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -223,11 +224,12 @@ func (f *flight) waiting(until time.Time) {
 	f.dismiss(owners, g, left, context.DeadlineExceeded, false)
 }
 
-// closing tells every seat that the client closes.
-func (f *flight) closing() {
+// closing ends the flight: at once for those who wait, or, draining, after the
+// attempt under way. Nobody sits down any more.
+func (f *flight) closing(how ownerEventKind) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	owners, g, left := f.owners.step(ownerEvent{kind: ownClose})
+	owners, g, left := f.owners.step(ownerEvent{kind: how})
 	f.dismiss(owners, g, left, ErrClosed, false)
 }
 
@@ -317,8 +319,12 @@ func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
 	switch {
 	case f.again || f.elsewhere != "" || r.State == Pending && (s.fresh || f.recordOnly && !s.recordOnly):
 		return told{again: true, elsewhere: f.elsewhere}
-	case r.Revision == 0 && !cmd.notRecorded:
+	case r.Revision == 0 && !cmd.notRecorded && f.owners.closed:
+		return told{err: errors.Join(ErrClosed, f.journalErr)}
+	case r.Revision == 0 && !cmd.notRecorded && f.journalErr != nil:
 		return told{err: f.journalErr} // neither recorded nor sent
+	case r.Revision == 0 && !cmd.notRecorded:
+		return told{again: true} // it sat down when all who were there had left
 	}
 	o := r.outcome(f.policy.share, f.policy.attempt)
 	o.InFlight = false
@@ -339,6 +345,9 @@ func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
 		return told{outcome: o, err: f.journalErr} // this call sent nothing
 	}
 	cause := f.journalErr
+	if cause == nil && f.owners.closed {
+		cause = ErrClosed
+	}
 	if cause == nil && !s.until.IsZero() && r.NotBefore.After(s.until) {
 		cause = context.DeadlineExceeded // the wait does not fit
 	}

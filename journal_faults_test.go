@@ -2,12 +2,18 @@ package oncehttp_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"syscall"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
 )
 
 // A hookedJournal asks a hook before each write, and fails where that does.
@@ -52,4 +58,159 @@ func withDelay(d time.Duration) func(*http.Request, bool) error {
 		time.Sleep(d)
 		return nil
 	}
+}
+
+var errFull = fmt.Errorf("%w: no room: %w", oncehttp.ErrJournal, syscall.ENOSPC)
+
+// Rule 13: what cannot be recorded is not sent.
+func TestWhatCannotBeRecordedIsNotSent(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]error{"nothing was written": errFull, "unknown": fmt.Errorf("%w: sync failed", oncehttp.ErrFateUnknown)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, mockserver.Config{}, func(b *bench) {
+				broken := true
+				b.hook(&hookedJournal{create: func(oncehttp.Entry) error {
+					if broken {
+						return failure
+					}
+					return nil
+				}})
+				o, err := b.c.Do("pay-1", b.pay())
+				require.ErrorIs(b, err, failure)
+				assert.Empty(b, b.srv.Requests())
+				var pending *oncehttp.PendingError
+				if errors.Is(failure, oncehttp.ErrFateUnknown) {
+					// It may have been recorded, and sent by a later Resume.
+					require.ErrorAs(b, err, &pending)
+					want{oncehttp.Pending, oncehttp.NotRecorded, 0, false, false}.check(b, o)
+				} else {
+					assert.False(b, errors.As(err, &pending))
+					assert.Nil(b, o)
+				}
+				_, err = b.c.Begin("pay-1", b.pay())
+				require.ErrorIs(b, err, failure)
+				resp, err := b.c.RoundTrip(b.pay())
+				require.ErrorIs(b, err, failure)
+				assert.Nil(b, resp)
+				assert.Empty(b, b.srv.Requests())
+				broken = false
+				want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.do())
+			})
+		})
+	}
+}
+
+// An exposed intent whose next attempt cannot be recorded is not sent again.
+func TestAnAttemptThatCannotBeRecordedIsNotMade(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Lost()), func(b *bench) {
+		updates := 0
+		b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
+			if updates++; updates == 2 { // of attempt 2
+				return errFull
+			}
+			return nil
+		}})
+		o := b.do()
+		assert.Equal(b, oncehttp.Pending, o.State)
+		assert.Equal(b, 1, o.Attempts)
+		assert.True(b, o.MayHaveExecuted)
+		require.ErrorIs(b, o.Err, syscall.ENOSPC)
+		assert.Len(b, b.srv.Requests(), 1)
+		want{oncehttp.Confirmed, "", 2, false, true}.check(b, b.do())
+	})
+}
+
+// Rules 6 and 13: an answer that could not be recorded is told as NotRecorded,
+// with the answer; it is written with the next commit that succeeds.
+func TestAnAnswerThatCouldNotBeRecordedIsKeptUntilItIs(t *testing.T) {
+	t.Parallel()
+	for name, recover := range map[string]func(b *bench){
+		"by a call of the same action": func(b *bench) {
+			o := b.do()
+			want{oncehttp.Confirmed, "", 1, false, false}.check(b, o)
+			assert.NotEmpty(b, o.Response.Body)
+		},
+		"by a commit of another": func(b *bench) {
+			_, err := b.c.Begin("pay-2", b.request("POST", "/other", payment))
+			require.NoError(b, err)
+			time.Sleep(time.Millisecond)
+			want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
+		},
+		"at Close":    func(b *bench) { require.NoError(b, b.c.Close()) },
+		"at Shutdown": func(b *bench) { require.NoError(b, b.c.Shutdown(b.Context())) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, mockserver.Config{}, func(b *bench) {
+				broken := true
+				b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
+					if broken {
+						return errFull
+					}
+					return nil
+				}})
+				o, err := b.c.Do("pay-1", b.pay())
+				var pending *oncehttp.PendingError
+				require.ErrorAs(b, err, &pending)
+				require.ErrorIs(b, err, syscall.ENOSPC)
+				assert.Equal(b, oncehttp.NotRecorded, o.Reason)
+				assert.True(b, o.MayHaveExecuted)
+				require.NotNil(b, o.Response)
+				assert.Equal(b, 201, o.Response.StatusCode)
+				assert.NotEmpty(b, o.Response.Body)
+				onDisk := b.known()
+				assert.Equal(b, oncehttp.Pending, onDisk.State, "what is on disk is told")
+				assert.True(b, onDisk.MayHaveExecuted)
+
+				o = b.do() // still broken
+				assert.Equal(b, oncehttp.NotRecorded, o.Reason)
+				require.NotNil(b, o.Response)
+				assert.Len(b, b.srv.Requests(), 1)
+
+				broken = false
+				recover(b)
+				b.reopen()
+				want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
+				assert.Len(b, b.srv.Requests(), 1)
+			})
+		})
+	}
+}
+
+// An answer through RoundTrip that could not be recorded is no answer.
+func TestRoundTripTellsOnlyWhatIsRecorded(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		b.hook(&hookedJournal{update: func(oncehttp.Entry) error { return errFull }})
+		resp, err := b.c.RoundTrip(b.pay())
+		assert.Nil(b, resp)
+		var pending *oncehttp.PendingError
+		require.ErrorAs(b, err, &pending)
+		assert.Equal(b, oncehttp.NotRecorded, pending.Outcome.Reason)
+		assert.Equal(b, 201, pending.Outcome.Response.StatusCode)
+	})
+}
+
+// Rule 6: a save is the one wait that a cancelled caller may see outlast its
+// context.
+func TestACallerCancelledDuringASaveIsToldWhatIsOnDisk(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		b.hook(&hookedJournal{create: func(oncehttp.Entry) error {
+			time.Sleep(time.Second)
+			return nil
+		}})
+		ctx, cancel := context.WithTimeout(b.Context(), 100*time.Millisecond)
+		defer cancel()
+		begun := time.Now()
+		o, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
+		b.ruled(o, err)
+		assert.Equal(b, time.Second, time.Since(begun))
+		require.ErrorIs(b, err, context.DeadlineExceeded)
+		want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, o)
+		time.Sleep(time.Second)
+		want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
+	})
 }

@@ -29,7 +29,8 @@ const (
 	ownLeave                         // a seat's context ended
 	ownWaiting                       // the driver waits until a time
 	ownResolve                       // a person's word was recorded
-	ownClose                         // the client closes
+	ownDrain                         // the client closes once the attempt under way has ended
+	ownClose                         // the client closes now
 	ownDone                          // the driver is done
 )
 
@@ -77,6 +78,9 @@ func (o owners) step(e ownerEvent) (owners, grant, []seat) {
 		if o.driving {
 			return o, grantLook, nil
 		}
+	case ownDrain:
+		o.closed = true
+		return o, grantStop, nil
 	case ownClose:
 		o.closed = true
 		return o.dismiss(func(seat) bool { return true })

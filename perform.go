@@ -83,7 +83,10 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 	}
 	e.call.until = budget
 	e.call.recordOnly = t.recordOnly
-	f.sit(s, ownBegin, budget)
+	if f.sit(s, ownBegin, budget) == grantClosed {
+		c.abandon(f)
+		return told{err: ErrClosed}, false
+	}
 	close(f.loaded)
 	go c.drive(f, m, e)
 	return c.share(ctx, t, f, s)

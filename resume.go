@@ -89,7 +89,10 @@ func (c *Client) resume(ctx context.Context, action string) *Outcome {
 	}
 	e.call = call{resume: true, until: now.Add(c.cfg.Retry.MaxElapsed)}
 	s := &seating{}
-	f.sit(s, ownResume, e.call.until)
+	if f.sit(s, ownResume, e.call.until) == grantClosed {
+		c.abandon(f)
+		return nil
+	}
 	close(f.loaded)
 	go c.drive(f, m, e)
 	told := f.await(ctx, nil, s)
