@@ -115,7 +115,8 @@ func (s *Server) EffectLog() []Effect {
 
 // WaitIdle waits until the server works on no request: all that were received
 // are answered, lost, or abandoned by their clients, and their effects have
-// happened. It returns the context's error if that comes first.
+// happened. A request that has not been received yet is none of them. It returns
+// the context's error if that comes first.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -137,22 +138,26 @@ func (s *Server) WaitIdle(ctx context.Context) error {
 }
 
 // receive enters a request in the ledger and takes its fault, in one step, so
-// that scripts and ledger agree on the order.
-func (s *Server) receive(x *exchange, tenant string) {
+// that scripts and ledger agree on the order. False if the process that read it
+// has died.
+func (s *Server) receive(x *exchange, tenant string) bool {
 	r := x.r
-	number := 0
-	if c := connOf(r); c != nil {
-		number = c.number
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	x.life = s.life
+	number := 0
+	if c := connOf(r); c != nil {
+		x.life, number = c.life, c.number
+	}
+	if x.life.over() {
+		return false
+	}
 	x.fault = s.scripts.next(x.key, r.URL.Path)
 	x.entry = &Request{
 		N: len(s.requests) + 1, Time: time.Now(), Conn: number, Proto: r.Proto, Method: r.Method,
 		Host: r.Host, Path: r.URL.RequestURI(), Header: r.Header.Clone(), ContentLength: r.ContentLength,
 		Key: x.key, Tenant: tenant, Fault: x.fault.clone(),
 	}
-	x.life = s.life
 	x.behind = make(chan struct{})
 	if x.fault.Behind > 0 {
 		s.behind = append(s.behind, &behind{x.fault.Behind, x.behind})
@@ -161,6 +166,7 @@ func (s *Server) receive(x *exchange, tenant string) {
 	}
 	s.requests = append(s.requests, x.entry)
 	s.active++
+	return true
 }
 
 // behind is a request that waits for n more to be done.

@@ -86,6 +86,7 @@ func (s *Server) serve(listener net.Listener, host string, dial func(context.Con
 type serverConn struct {
 	net.Conn
 	number int
+	life   *life        // the process that accepted it
 	frames *frameWriter // nil for HTTP/1
 }
 
@@ -96,7 +97,7 @@ func (c *serverConn) Write(b []byte) (int, error) {
 	return c.frames.write(c.Conn, b)
 }
 
-// NetConn is what lies below, for whoever wants to reset it.
+// NetConn is what lies below.
 func (c *serverConn) NetConn() net.Conn { return c.Conn }
 
 type connKey struct{}
@@ -119,7 +120,7 @@ func (l *countingListener) Accept() (net.Conn, error) {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	l.s.conns++
-	c := &serverConn{Conn: conn, number: l.s.conns}
+	c := &serverConn{Conn: conn, number: l.s.conns, life: l.s.life}
 	if l.s.cfg.HTTP2 {
 		c.frames = &frameWriter{}
 	}

@@ -168,24 +168,22 @@ func (x *exchange) cut(b []byte, reset bool) {
 		_, _ = conn.Write(b) // the client may have gone
 	}
 	if reset {
-		conn = resetting(conn)
+		conn = lowest(conn) // TLS would say good-bye first
+		if c, ok := conn.(interface{ SetLinger(int) error }); ok {
+			_ = c.SetLinger(0) // if refused the close is an ordinary one
+		}
 	}
 	_ = conn.Close() // the client may have gone
 }
 
-// resetting is the connection below TLS and wrappers, whose close is a reset
-// now. TLS itself would say good-bye first.
-func resetting(conn net.Conn) net.Conn {
+// lowest is the connection below TLS and wrappers.
+func lowest(conn net.Conn) net.Conn {
 	for {
-		switch c := conn.(type) {
-		case interface{ SetLinger(int) error }:
-			_ = c.SetLinger(0) // if refused the close is an ordinary one
-			return conn
-		case interface{ NetConn() net.Conn }:
-			conn = c.NetConn()
-		default:
+		c, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
 			return conn
 		}
+		conn = c.NetConn()
 	}
 }
 

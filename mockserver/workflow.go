@@ -46,7 +46,9 @@ type exchange struct {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	key, ok := s.cfg.Profile.keyOf(r)
 	x := &exchange{Server: s, key: key, keyOK: ok, w: w, r: r}
-	s.receive(x, s.cfg.Tenant(r))
+	if !s.receive(x, s.cfg.Tenant(r)) {
+		x.abort()
+	}
 	defer func() {
 		if !x.late {
 			s.finish(x.entry)
