@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -263,51 +262,6 @@ func TestAPanicInExecuteReleasesTheKey(t *testing.T) {
 	assert.Equal(t, 201, pay(t, s, "k", `{}`).status)
 }
 
-func TestCloseAbandonsWorkAndCanBeRepeated(t *testing.T) {
-	t.Parallel()
-	onBothNetworks(t, func(t *testing.T, start func(mockserver.Config) *mockserver.Server) {
-		s := start(mockserver.Config{Work: time.Hour})
-		s.Script(mockserver.Fault{}, mockserver.Fault{See: mockserver.SeeNothing}, mockserver.Fault{See: mockserver.SeeEndless},
-			mockserver.Fault{See: mockserver.SeeReset, Commit: true, Late: time.Hour}, mockserver.Fault{After: time.Hour, Status: 200},
-			mockserver.Fault{See: mockserver.SeeReset, Commit: true, Behind: 9})
-		var wg sync.WaitGroup
-		for range 6 {
-			wg.Go(func() {
-				got := send(t, s, "POST", "/payments", `{}`)
-				assert.True(t, got.err != nil || got.cut != nil)
-			})
-		}
-		require.Eventually(t, func() bool { return len(s.Requests()) == 6 }, 5*time.Second, time.Millisecond)
-		s.Close()
-		s.Close()
-		s.Crash() // nothing is left to die
-		wg.Wait()
-		assert.Equal(t, 0, s.EffectsTotal())
-		assert.Error(t, send(t, s, "POST", "/payments", `{}`).err)
-	})
-}
-
-func TestRefusedDialsReachNobody(t *testing.T) {
-	t.Parallel()
-	onBothNetworks(t, func(t *testing.T, start func(mockserver.Config) *mockserver.Server) {
-		s := start(mockserver.Config{})
-		s.RefuseDials(1)
-		got := pay(t, s, "k", `{}`)
-		require.ErrorContains(t, got.err, "connection refused")
-		assert.Empty(t, s.Requests())
-		assert.Equal(t, 201, pay(t, s, "k", `{}`).status)
-	})
-}
-
-func TestAnyHostAndSchemeReachesTheServer(t *testing.T) {
-	t.Parallel()
-	s := mockserver.Memory(mockserver.Config{})
-	defer s.Close()
-	got := sendBy(t.Context(), t, s.Client(), "https://api.example.com", "POST", "/payments", `{}`)
-	require.NoError(t, got.err)
-	assert.Equal(t, "api.example.com", s.Requests()[0].Host)
-}
-
 func TestWaitIdleWaitsForTheLastOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -325,28 +279,6 @@ func TestWaitIdleWaitsForTheLastOne(t *testing.T) {
 		require.ErrorIs(t, s.WaitIdle(short), context.DeadlineExceeded)
 		require.NoError(t, s.WaitIdle(t.Context()))
 		assert.Equal(t, time.Hour, time.Since(begin))
-		wg.Wait()
-	})
-}
-
-func TestCloseWaitsForHooksUnderWay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := mockserver.New(mockserver.Config{Execute: func(*http.Request) mockserver.Answer {
-			time.Sleep(time.Hour)
-			return mockserver.Answer{Status: 201}
-		}})
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			assert.PanicsWithValue(t, http.ErrAbortHandler, func() {
-				s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil))
-			})
-		})
-		synctest.Wait()
-		begin := time.Now()
-		s.Close()
-		assert.Equal(t, time.Hour, time.Since(begin))
-		assert.Equal(t, 0, s.EffectsTotal())
 		wg.Wait()
 	})
 }

@@ -91,9 +91,7 @@ func (x *exchange) sent(status int) {
 }
 
 func (x *exchange) head(a Answer) {
-	for name, values := range a.Header {
-		x.w.Header()[name] = values
-	}
+	maps.Copy(x.w.Header(), a.Header)
 	x.sent(a.Status)
 	x.w.WriteHeader(a.Status)
 }
