@@ -209,8 +209,9 @@ func TestACallerCancelledDuringASaveIsToldWhatIsOnDisk(t *testing.T) {
 		b.ruled(o, err)
 		assert.Equal(b, time.Second, time.Since(begun))
 		require.ErrorIs(b, err, context.DeadlineExceeded)
-		want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, o)
-		time.Sleep(time.Second)
+		want{oncehttp.Pending, oncehttp.NotSent, 0, false, false}.check(b, o)
+		assert.Empty(b, b.srv.Requests(), "nobody is left to send it for")
+		require.Len(b, b.resume(), 1)
 		want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
 	})
 }
