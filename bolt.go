@@ -22,7 +22,7 @@ import (
 //	entries   id -> frame (bolt_frame.go)
 //	names     name -> id
 //	open      due ‖ id -> nothing, for entries that are open
-//	bodies    id ‖ 0 request, 1 response ‖ chunk number -> bytes
+//	bodies    id ‖ 0 request, 1 response ‖ chunk number -> bytes of a long body
 type boltJournal struct {
 	path     string // absolute, without symbolic links
 	identity boltIdentity

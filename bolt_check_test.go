@@ -41,7 +41,7 @@ func fillBolt(t testing.TB, j *boltJournal, n int) []Entry {
 	for i := range n {
 		id := uuid.Must(uuid.NewV7())
 		e := Entry{ID: id, Names: []string{fmt.Sprintf("%x/%s", id[12:], id)}, Open: true,
-			Record: fmt.Appendf(nil, "record %d", i), Request: make([]byte, 100+i%7*50)}
+			Record: fmt.Appendf(nil, "record %d", i), Request: make([]byte, 100+i%7*250)}
 		if i%20 == 1 {
 			e.Request = make([]byte, 70_000)
 		}
@@ -137,9 +137,9 @@ func checkBuckets(t *boltTx) error {
 				return fmt.Errorf("%s is not in the index of open entries", id)
 			}
 		}
-		for which, sum := range f.bodies {
-			chunks += chunkCount(sum.length)
-			if _, err := t.body(&id, which, sum); err != nil {
+		for which, body := range f.bodies {
+			chunks += body.chunks()
+			if _, err := t.body(&id, which, body); err != nil {
 				return err
 			}
 		}

@@ -18,8 +18,11 @@ const (
 	// boltFormat is the newest format, of the file and of its frames, that this
 	// code reads and the one that it writes.
 	boltFormat = 1
-	// boltChunk is the most bytes of a body under one key: two chunks fill 16
-	// pages of 4 KiB.
+	// boltInline is the longest body that is part of the frame: written again
+	// with each revision, which costs less than a place of its own.
+	boltInline = 1 << 10
+	// boltChunk is the most bytes of a longer body under one key: two chunks fill
+	// 16 pages of 4 KiB.
 	boltChunk = 32<<10 - 64
 )
 
@@ -76,7 +79,8 @@ func boltNewer(path string, format int) *boltError {
 //	flags    1 byte: 1 open, 2 due
 //	revision uvarint
 //	due      8 bytes, as in the index; only with flag 2
-//	bodies   twice: length uvarint, CRC32C 4 bytes; length 0: no body
+//	bodies   request, then response: length uvarint, 0 without one; then up to
+//	         boltInline bytes the body itself, beyond that its CRC32C, 4 bytes
 //	names    uvarint: bytes that follow; then for each name its length and bytes
 //	record   the rest
 //	CRC32C   4 bytes, of the id and all of the above
@@ -94,7 +98,23 @@ type boltFrame struct {
 
 type boltBody struct {
 	length uint64
-	crc    uint32
+	inline []byte // all of it, up to boltInline
+	crc    uint32 // of a longer one
+}
+
+func frameBody(body []byte) boltBody {
+	if len(body) <= boltInline {
+		return boltBody{length: uint64(len(body)), inline: body}
+	}
+	return boltBody{length: uint64(len(body)), crc: crc32.Checksum(body, castagnoli)}
+}
+
+// chunks is how many keys the body has in its bucket.
+func (b boltBody) chunks() int {
+	if b.length <= boltInline {
+		return 0
+	}
+	return int((b.length + boltChunk - 1) / boltChunk)
 }
 
 const (
@@ -120,7 +140,11 @@ func (f *boltFrame) append(b []byte, id *uuid.UUID) []byte {
 	}
 	for _, body := range f.bodies {
 		b = binary.AppendUvarint(b, body.length)
-		b = binary.LittleEndian.AppendUint32(b, body.crc)
+		if body.length <= boltInline {
+			b = append(b, body.inline...)
+		} else {
+			b = binary.LittleEndian.AppendUint32(b, body.crc)
+		}
 	}
 	b = binary.AppendUvarint(b, uint64(len(f.names)))
 	b = append(b, f.names...)
@@ -150,9 +174,11 @@ func decodeFrame(path string, id *uuid.UUID, b []byte) (boltFrame, error) {
 		}
 	}
 	for i := range f.bodies {
-		f.bodies[i].length = r.uvarint()
-		if crc := r.bytes(4); r.err == nil {
-			f.bodies[i].crc = binary.LittleEndian.Uint32(crc)
+		body := &f.bodies[i]
+		if body.length = r.uvarint(); body.length <= boltInline {
+			body.inline = r.bytes(body.length)
+		} else if crc := r.bytes(4); r.err == nil {
+			body.crc = binary.LittleEndian.Uint32(crc)
 		}
 	}
 	f.names = r.bytes(r.uvarint())
@@ -265,8 +291,4 @@ func openKey(b []byte, due uint64, id *uuid.UUID) []byte {
 // response (1).
 func chunkKey(b []byte, id *uuid.UUID, which, n int) []byte {
 	return binary.BigEndian.AppendUint32(append(append(b, id[:]...), byte(which)), uint32(n))
-}
-
-func chunkCount(length uint64) int {
-	return int((length + boltChunk - 1) / boltChunk)
 }

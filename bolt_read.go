@@ -90,17 +90,20 @@ func (j *boltJournal) Body(ctx context.Context, id uuid.UUID, which Body) (body 
 	return body, err
 }
 
-// body puts the chunks of a body together, outside the transaction's memory.
-func (t *boltTx) body(id *uuid.UUID, which int, sum boltBody) ([]byte, error) {
-	if sum.length == 0 {
+// body copies a body out of the transaction.
+func (t *boltTx) body(id *uuid.UUID, which int, b boltBody) ([]byte, error) {
+	if b.length == 0 {
 		return nil, nil
 	}
-	body := make([]byte, 0, sum.length)
+	if b.length <= boltInline {
+		return bytes.Clone(b.inline), nil
+	}
+	body := make([]byte, 0, b.length)
 	var key [24]byte
-	for n := range chunkCount(sum.length) {
+	for n := range b.chunks() {
 		body = append(body, t.bucket(inBodies).Get(chunkKey(key[:0], id, which, n))...)
 	}
-	if uint64(len(body)) != sum.length || crc32.Checksum(body, castagnoli) != sum.crc {
+	if uint64(len(body)) != b.length || crc32.Checksum(body, castagnoli) != b.crc {
 		return nil, boltDamagedEntry(t.path, id, "has a body that does not pass its checksum")
 	}
 	return body, nil

@@ -216,7 +216,7 @@ func TestDueOrderIsThatOfTime(t *testing.T) {
 func FuzzDecodeFrame(f *testing.F) {
 	id := uuid.UUID{7}
 	f.Add((&boltFrame{revision: 3, open: true, due: 5, names: appendFrameNames(nil, []string{"a", "bc"}), record: []byte("r"),
-		bodies: [2]boltBody{{length: 9, crc: 1}}}).append(nil, &id)[2:])
+		bodies: [2]boltBody{{length: 2000, crc: 1}, frameBody([]byte("answer"))}}).append(nil, &id)[2:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		b = append([]byte{boltFormat, frameOpen}, b...)
 		b = binary.LittleEndian.AppendUint32(b, frameSum(&id, b))

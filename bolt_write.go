@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash/crc32"
 
 	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
@@ -40,24 +39,20 @@ func (j *boltJournal) write(ctx context.Context, kind writeKind, e Entry) (Entry
 	defer j.leave()
 	w := j.writes.Get().(*boltWrite)
 	w.kind, w.entry, w.result = kind, e, writeStored
-	w.sums = [2]boltBody{bodySum(e.Request), bodySum(e.Response)}
+	w.bodies = [2]boltBody{frameBody(e.Request), frameBody(e.Response)}
 	j.submit(w)
 	held, err := w.held, w.err
-	w.entry, w.held, w.err = Entry{}, Entry{}, nil
+	w.entry, w.bodies, w.held, w.err = Entry{}, [2]boltBody{}, Entry{}, nil
 	j.writes.Put(w)
 	return held, err
-}
-
-func bodySum(body []byte) boltBody {
-	return boltBody{length: uint64(len(body)), crc: crc32.Checksum(body, castagnoli)}
 }
 
 // A boltWrite is one write on its way through a group commit. bbolt reads its
 // slices until the commit is over, which the caller waits for.
 type boltWrite struct {
-	kind  writeKind
-	entry Entry
-	sums  [2]boltBody
+	kind   writeKind
+	entry  Entry
+	bodies [2]boltBody
 
 	frame, names []byte // reused
 	key          [24]byte
@@ -184,7 +179,7 @@ func (t *boltTx) create(w *boltWrite) error {
 		revision: 1,
 		open:     w.entry.Open,
 		due:      dueOrder(w.entry.Due),
-		bodies:   w.sums,
+		bodies:   w.bodies,
 		names:    w.names,
 		record:   w.entry.Record,
 	}
@@ -202,8 +197,8 @@ func (t *boltTx) create(w *boltWrite) error {
 			return err
 		}
 	}
-	for which, body := range [2][]byte{w.entry.Request, w.entry.Response} {
-		if err := t.putBody(w, which, body); err != nil {
+	for which := range w.bodies {
+		if err := t.putBody(w, which); err != nil {
 			return err
 		}
 	}
@@ -227,10 +222,10 @@ func (t *boltTx) update(w *boltWrite, old *boltFrame) error {
 		if err := t.deleteBody(w, which, old.bodies[which]); err != nil {
 			return err
 		}
-		if err := t.putBody(w, which, body); err != nil {
+		if err := t.putBody(w, which); err != nil {
 			return err
 		}
-		f.bodies[which] = w.sums[which]
+		f.bodies[which] = w.bodies[which]
 	}
 	w.frame = f.append(w.frame[:0], id)
 	if old.open && !(f.open && old.due == f.due) {
@@ -251,17 +246,22 @@ func (t *boltTx) delete(w *boltWrite, old *boltFrame) error {
 	if err := old.eachName(t.bucket(inNames).Delete); err != nil {
 		return err
 	}
-	for which, sum := range old.bodies {
-		if err := t.deleteBody(w, which, sum); err != nil {
+	for which, body := range old.bodies {
+		if err := t.deleteBody(w, which, body); err != nil {
 			return err
 		}
 	}
 	return t.bucket(inEntries).Delete(id[:])
 }
 
-// putBody stores a body in chunks that point into the caller's slice.
-func (t *boltTx) putBody(w *boltWrite, which int, body []byte) error {
-	for n := 0; len(body) > 0; n++ {
+// putBody stores what is too long for the frame, in chunks that point into the
+// caller's slice.
+func (t *boltTx) putBody(w *boltWrite, which int) error {
+	body := w.entry.Request
+	if which == 1 {
+		body = w.entry.Response
+	}
+	for n := range w.bodies[which].chunks() {
 		chunk := body[:min(len(body), boltChunk)]
 		if err := t.bucket(inBodies).Put(chunkKey(w.key[:0], &w.entry.ID, which, n), chunk); err != nil {
 			return err
@@ -271,8 +271,8 @@ func (t *boltTx) putBody(w *boltWrite, which int, body []byte) error {
 	return nil
 }
 
-func (t *boltTx) deleteBody(w *boltWrite, which int, sum boltBody) error {
-	for n := range chunkCount(sum.length) {
+func (t *boltTx) deleteBody(w *boltWrite, which int, body boltBody) error {
+	for n := range body.chunks() {
 		if err := t.bucket(inBodies).Delete(chunkKey(w.key[:0], &w.entry.ID, which, n)); err != nil {
 			return err
 		}

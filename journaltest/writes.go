@@ -120,7 +120,7 @@ var writeRules = []rule{
 		e.Request = nil
 		e = b.create(e)
 		require.Nil(b, b.body(e, oncehttp.RequestBody), "an entry without a body gives nil")
-		for _, size := range []int{1, 4095, 32 << 10, 32<<10 + 1, 100_000, 1 << 20, 3, 70_000} {
+		for _, size := range []int{1, 1024, 1025, 1024, 4095, 32 << 10, 32<<10 + 1, 100_000, 1 << 20, 3, 70_000} {
 			e.Request = bytes.Repeat([]byte{byte(size), 'q', 0}, size/3+1)[:size]
 			e.Response = bytes.Repeat([]byte{'r', byte(size)}, size/2+1)[:size]
 			e = b.update(e)
