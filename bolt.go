@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -74,7 +75,8 @@ func openBolt(path string, lockTimeout time.Duration, logger *slog.Logger) (Jour
 	if err != nil {
 		return nil, err
 	}
-	if err := boltPlace(path, logger); err != nil {
+	kind, trust := fileSystem(filepath.Dir(path))
+	if err := boltPlace(path, kind, trust, logger); err != nil {
 		return nil, err
 	}
 	f, err := boltFile(path, logger)

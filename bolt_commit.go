@@ -122,6 +122,9 @@ func (j *boltJournal) transact(batch []*boltWrite) error {
 	if err := j.identity.at(j.path); err != nil {
 		return j.stop(boltFailed(j.path, "was removed or replaced while it was open, and nothing more is written; put it back and open it again", err))
 	}
+	if err := j.whole(); err != nil {
+		return err
+	}
 	slices.SortStableFunc(batch, func(a, b *boltWrite) int { return bytes.Compare(a.entry.ID[:], b.entry.ID[:]) })
 	j.chooseFreelist()
 

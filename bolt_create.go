@@ -43,8 +43,7 @@ func boltResolve(path string) (string, error) {
 
 // boltPlace refuses a file system on which locks and shared memory do not hold
 // between machines, and warns of one that loses its files.
-func boltPlace(path string, logger *slog.Logger) error {
-	kind, trust := fileSystem(filepath.Dir(path))
+func boltPlace(path, kind string, trust placeTrust, logger *slog.Logger) error {
 	switch trust {
 	case placeRefused:
 		return boltFailed(path, "is on a network file system ("+kind+"), where a journal is not safe; put it on a local disk", nil)

@@ -27,6 +27,19 @@ func (j *boltJournal) guard(do func() error) (err error) {
 	return do()
 }
 
+// whole refuses a file cut down to less than its meta pages: bbolt reads those
+// with locks held that a fault there would leave held.
+func (j *boltJournal) whole() error {
+	size, err := fileSize(j.file)
+	if err != nil {
+		return j.stop(boltFailed(j.path, "cannot be examined; open it again", err))
+	}
+	if size < 2*j.pageSize {
+		return j.stop(boltDamaged(j.path, "it was cut short while it was open"))
+	}
+	return nil
+}
+
 // release gives up the descriptor, once, after the commit under way: a commit
 // must not sync another file that got the same number.
 func (j *boltJournal) release() {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -189,18 +190,40 @@ func TestAJournalWhoseFileShrinksUnderItStopsAndFreesTheLock(t *testing.T) {
 	require.NoError(t, j.Close())
 }
 
-func TestAWriteIntoAShrunkFileStopsTheJournal(t *testing.T) {
+// Readers and writers together: a fault while bbolt holds a lock must not leave
+// the others waiting for it.
+func TestAFileThatShrinksUnderManyStrandsNobody(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "intents.db")
-	j := openTestBolt(t, path)
-	entries := fillBolt(t, j, 60)
-	require.NoError(t, os.Truncate(path, 3*4096))
-	e := entries[1]
-	e.Record = []byte("more")
-	err := j.Update(t.Context(), e)
-	require.ErrorIs(t, err, ErrJournalCorrupt)
-	require.ErrorIs(t, j.Update(t.Context(), e), ErrJournalCorrupt)
-	require.NoError(t, j.Close())
+	for _, length := range []int64{0, 4096, 2 * 4096, 3 * 4096} {
+		t.Run(fmt.Sprint(length), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "intents.db")
+			j := openTestBolt(t, path)
+			entries := fillBolt(t, j, 30)
+			var wait sync.WaitGroup
+			for _, e := range entries {
+				wait.Go(func() {
+					for wrongEntry(t, j, e) == nil {
+					}
+				})
+				wait.Go(func() {
+					next := e
+					for next.Request, next.Response = nil, nil; j.Update(t.Context(), next) == nil; next.Revision++ {
+					}
+				})
+			}
+			require.NoError(t, os.Truncate(path, length))
+			wait.Wait()
+			err := j.Update(t.Context(), entries[0])
+			require.ErrorIs(t, err, ErrJournal)
+			require.NotErrorIs(t, err, ErrFateUnknown)
+			require.NoError(t, j.Close())
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			require.NoError(t, err)
+			require.NoError(t, lockFile(f, 0), "the lock is free again")
+			require.NoError(t, f.Close())
+		})
+	}
 }
 
 func TestADamagedRecordIsNamedAndTheOthersAreRead(t *testing.T) {

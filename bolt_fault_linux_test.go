@@ -31,8 +31,8 @@ func newFaultyDisk(t *testing.T, j *boltJournal) *faultyDisk {
 	saved, err := syscall.Dup(int(j.file.Fd()))
 	require.NoError(t, err)
 	t.Cleanup(func() { syscall.Close(saved) })
-	// As if the file were long enough: growing is another fault.
-	j.size = math.MaxInt64
+	// As if the file were long enough: that it is not is another fault.
+	j.size, j.pageSize = math.MaxInt64, 0
 	return &faultyDisk{t, j, saved}
 }
 
@@ -281,6 +281,19 @@ func TestARemovedOrReplacedFileIsNoticedAtTheNextWrite(t *testing.T) {
 			require.NoError(t, j.Close())
 		})
 	}
+}
+
+func TestTheKindOfAFileSystemIsKnown(t *testing.T) {
+	t.Parallel()
+	for dir, want := range map[string]string{"/dev/shm": "tmpfs", "/proc": ""} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Skip(err)
+		}
+		kind, trust := fileSystem(dir)
+		require.Equal(t, want, kind)
+		require.Equal(t, want == "tmpfs", trust == placeDoubtful)
+	}
+	require.Equal(t, placeRefused, fileSystems[0x6969].trust, "NFS_SUPER_MAGIC")
 }
 
 func init() {

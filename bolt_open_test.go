@@ -180,6 +180,24 @@ func TestWhatCannotBeOpenedIsNotCalledDamaged(t *testing.T) {
 	}
 }
 
+func TestAFileSystemThatIsNotToBeTrustedIsRefusedOrWarnedOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		trust         placeTrust
+		refused, told bool
+	}{{placeFine, false, false}, {placeDoubtful, false, true}, {placeRefused, true, false}} {
+		var log bytes.Buffer
+		err := boltPlace("/data/intents.db", "somefs", c.trust, slog.New(slog.NewTextHandler(&log, nil)))
+		require.Equal(t, c.refused, err != nil)
+		if c.refused {
+			require.ErrorIs(t, err, ErrJournal)
+			require.NotErrorIs(t, err, ErrJournalCorrupt)
+			require.ErrorContains(t, err, "somefs")
+		}
+		require.Equal(t, c.told, bytes.Contains(log.Bytes(), []byte("somefs")))
+	}
+}
+
 func TestAFileThatIsNoJournalIsRefusedAsItIs(t *testing.T) {
 	t.Parallel()
 	other := filepath.Join(t.TempDir(), "other.db")

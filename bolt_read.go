@@ -24,6 +24,9 @@ func (j *boltJournal) view(ctx context.Context, read func(t *boltTx) error) erro
 		return err
 	}
 	defer j.leave()
+	if err := j.whole(); err != nil {
+		return err
+	}
 	var seen int64
 	err := j.guard(func() error {
 		return j.db.View(func(tx *bbolt.Tx) error {

@@ -213,6 +213,42 @@ func TestDueOrderIsThatOfTime(t *testing.T) {
 	require.True(t, dueTime(boltNever).IsZero())
 }
 
+func TestAFreelistLongerThanItsPageIsRefused(t *testing.T) {
+	t.Parallel()
+	put := binary.NativeEndian
+	file := make([]byte, 3*1024) // the list is page 2, of free pages that lie beyond
+	page := file[2*1024:]
+	put.PutUint64(page, 2)
+	put.PutUint16(page[8:], pageFreelist)
+	room := (1024 - pageHeader) / 8
+	for n := range room {
+		put.PutUint64(page[pageHeader+8*n:], uint64(100+n))
+	}
+	for count, refused := range map[int]bool{0: false, room: false, room + 1: true} {
+		put.PutUint16(page[10:], uint16(count))
+		p := &boltPages{f: bytes.NewReader(file), meta: pageMeta{pageSize: 1024, freelist: 2, end: 1000}, seen: make([]uint64, 1000/64+1)}
+		require.Equal(t, refused, p.checkFreelist() != nil, "%d of %d", count, room)
+	}
+}
+
+func FuzzCheckTree(f *testing.F) {
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file := make([]byte, (len(b)+1023)/1024*1024)
+		copy(file, b)
+		end := uint64(len(file) / 1024)
+		for id := range end { // right numbers and kinds, so that it goes on to the rest
+			page := file[id*1024:]
+			binary.NativeEndian.PutUint64(page, id)
+			binary.NativeEndian.PutUint16(page[8:], 1+uint16(page[8]%2))
+		}
+		p := &boltPages{f: bytes.NewReader(file), meta: pageMeta{pageSize: 1024, end: end}, seen: make([]uint64, end/64+1)}
+		if err := p.checkTree(2, nil, 0); err != nil {
+			require.ErrorIs(t, err, ErrJournal)
+		}
+	})
+}
+
 func FuzzDecodeFrame(f *testing.F) {
 	id := uuid.UUID{7}
 	f.Add((&boltFrame{revision: 3, open: true, due: 5, names: appendFrameNames(nil, []string{"a", "bc"}), record: []byte("r"),

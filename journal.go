@@ -11,7 +11,7 @@ import (
 // A Journal keeps intents durably. One client at a time owns the intents of a
 // file; a shared database may serve several. Every method may be called
 // concurrently. [github.com/oncehttp/oncehttp/journaltest.Run] checks each
-// sentence below.
+// sentence below that can be checked without a crash.
 //
 // A write that returns nil is durable: it survives a crash of the process and
 // of the machine, the directory entry of a new file included. A write is never
