@@ -60,7 +60,7 @@ func tryDamaged(t *testing.T, path string, file []byte, entries []Entry, missing
 		for _, list := range []func() error{
 			func() error { return lastError(j.Due(t.Context(), time.Unix(1000, 0))) },
 			func() error { return lastError(j.Open(t.Context())) },
-			func() error { return lastError(j.Settled(t.Context(), time.Now().Add(time.Hour))) },
+			func() error { return lastError(j.Settled(t.Context(), time.Time{}, time.Now().Add(time.Hour))) },
 		} {
 			if err := list(); err != nil {
 				assert.ErrorIs(t, err, ErrJournal)

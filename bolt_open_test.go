@@ -104,7 +104,7 @@ func TestManyWhoMakeOneJournalAllGetTheSame(t *testing.T) {
 	wait.Wait()
 	j := openTestBolt(t, path)
 	n := 0
-	for _, err := range j.Settled(t.Context(), time.Now().Add(time.Hour)) {
+	for _, err := range j.Settled(t.Context(), time.Time{}, time.Now().Add(time.Hour)) {
 		require.NoError(t, err)
 		n++
 	}

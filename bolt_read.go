@@ -234,10 +234,9 @@ func (j *boltJournal) Open(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-func (j *boltJournal) Settled(ctx context.Context, before time.Time) iter.Seq2[Entry, error] {
+func (j *boltJournal) Settled(ctx context.Context, from, before time.Time) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		end := firstIDAt(before)
-		var after []byte
+		after, end := firstIDAt(from), firstIDAt(before) // no entry has the first as its id: it is no UUID
 		for more := true; more; {
 			var page []Entry
 			err := j.view(ctx, func(t *boltTx) (err error) {

@@ -30,6 +30,7 @@ type Client struct {
 	cancel context.CancelCauseFunc
 	drives sync.WaitGroup
 	slots  chan struct{} // one for each intent that Resume drives
+	ids    ids
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
@@ -37,6 +38,10 @@ type Client struct {
 	kept    map[string]*machine // evidence that the journal could not take
 	// distrusted holds the contracts, by name, that an answer has contradicted.
 	distrusted map[string]bool
+	// pruning: a step of retention runs. The next one goes on from pruneFrom;
+	// a new walk begins at pruneAt.
+	pruning            bool
+	pruneFrom, pruneAt time.Time
 }
 
 // Open opens the journal at path, which is created if there is none, and

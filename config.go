@@ -57,6 +57,8 @@ type Config struct {
 	MaxResponseBody int64
 	// Concurrency is how many intents Resume drives at a time. Default 8.
 	Concurrency int
+	// Retention says how long what is settled is kept. See there for defaults.
+	Retention Retention
 	// LockTimeout is how long Open waits for the journal's lock. Default 1 s.
 	LockTimeout time.Duration
 	// NewKey makes the key of an action that has a name; [DerivedKeys] is one.
@@ -163,5 +165,6 @@ func (cfg Config) withDefaults() (Config, error) {
 			bad("SignificantHeaders: %q looks like a credential, which is never recorded; use another header", name)
 		}
 	}
+	cfg.Retention = cfg.Retention.withDefaults()
 	return cfg, errors.Join(errs...)
 }

@@ -154,9 +154,7 @@ func (c *Client) freeze(action string, req *http.Request, contract *Contract, op
 func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 	id, err := uuid.Parse(strings.TrimPrefix(t.action, anonymousPrefix))
 	if !t.anonymous || err != nil {
-		if id, err = uuid.NewV7(); err != nil {
-			return record{}, err
-		}
+		id = c.ids.new(now)
 	}
 	r := record{ID: id, Action: t.action, Begun: t.draft.begun, Reason: NotSent, Due: now, Seen: now}
 	b := &r.Begun
@@ -182,7 +180,7 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 	}
 	switch {
 	case t.adopted != "":
-		b.Key = t.adopted
+		b.Key, b.Adopted = t.adopted, true
 	case c.cfg.NewKey != nil && !t.anonymous:
 		if b.Key, err = c.cfg.NewKey(r.Action); err != nil {
 			return record{}, fmt.Errorf("oncehttp: Config.NewKey gave action %s no key: %w", quoteAction(r.Action), err)
@@ -203,11 +201,6 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 // anonymousPrefix starts the action of an intent that nobody named. Its record
 // is found by its ID, without an index entry.
 const anonymousPrefix = "anonymous/"
-
-func newAnonymous() (string, error) {
-	id, err := uuid.NewV7()
-	return anonymousPrefix + id.String(), err
-}
 
 // names are what the journal finds a new intent by. NUL is in no action.
 func (t ticket) names(r record) []string {

@@ -282,6 +282,7 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 		c.kept[f.action] = &m
 	}
 	c.mu.Unlock()
+	c.pruneSoon()
 
 	r := cmd.record
 	if loaded, err := c.withBody(context.WithoutCancel(f.ctx), r); err == nil {

@@ -58,14 +58,14 @@ type Journal interface {
 
 	// Due yields the open entries whose Due is set and not after by, earliest
 	// first; Open all open entries, Settled those not open with an ID created
-	// before the given time, both oldest first. None holds a transaction, a
+	// from one time on and before another, both oldest first. None holds a transaction, a
 	// lock or a page while it yields, so the loop may write. An entry that
 	// changes meanwhile may be yielded as it was or as it is, or be left out if
 	// it does not belong any more; Due may also leave out one whose due time
 	// moved. Each is yielded at most once. An error ends the loop.
 	Due(ctx context.Context, by time.Time) iter.Seq2[Entry, error]
 	Open(ctx context.Context) iter.Seq2[Entry, error]
-	Settled(ctx context.Context, before time.Time) iter.Seq2[Entry, error]
+	Settled(ctx context.Context, from, before time.Time) iter.Seq2[Entry, error]
 
 	// Delete removes an entry that is not open, with its names and bodies, under
 	// the same condition on the revision as Update. An open entry is

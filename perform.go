@@ -240,7 +240,9 @@ func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (
 		}
 	}
 	var differs []string
-	if len(body) == r.Begun.Size {
+	if r.Tombstone {
+		differs = []string{"payload"}
+	} else if len(body) == r.Begun.Size {
 		differs = differences(r.Begun.payload(body), t.draft.begun.payload(t.draft.body), c.identity)
 		if len(differs) == 0 {
 			return told{}, false

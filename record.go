@@ -67,6 +67,8 @@ type record struct {
 	Cause string `json:"cause,omitzero"`
 	// Words are what people and webhooks said, in order.
 	Words []word `json:"words,omitzero"`
+	// Tombstone: the record was pruned down to what answers Do.
+	Tombstone bool `json:"tombstone,omitzero"`
 	// Rival is the state that later evidence spoke for, against State.
 	Rival State `json:"rival,omitzero"`
 }
@@ -84,6 +86,8 @@ type begun struct {
 	Contract string  `json:"contract,omitzero"`
 	Carrier  Carrier `json:"carrier,omitzero"`
 	Window   Window  `json:"window,omitzero"`
+	// Adopted: the key is the caller's, and names the intent too.
+	Adopted bool `json:"adopted,omitzero"`
 	// Idempotent: the request may be repeated without a key.
 	Idempotent bool `json:"idempotent,omitzero"`
 
@@ -148,7 +152,20 @@ func (r record) mayHaveExecuted() bool {
 // again: a Rejected that was never exposed and was refused for the moment is
 // begun again by a new Do, under the same key and with the same payload.
 func (r record) again() bool {
-	return r.State == Rejected && r.Reason == Unauthorized && r.First.IsZero() && len(r.Words) == 0
+	return r.State == Rejected && r.Reason == Unauthorized && r.First.IsZero() && len(r.Words) == 0 && !r.Tombstone
+}
+
+// anonymous intents are found by their ID, not by their action.
+func (r record) anonymous() bool { return r.Action == anonymousPrefix+r.ID.String() }
+
+// tombstone is what is left of a record when its time is over.
+func (r record) tombstone() record {
+	return record{
+		ID: r.ID, Revision: r.Revision, Action: r.Action, Tombstone: true,
+		Begun: begun{At: r.Begun.At, Key: r.Begun.Key, Contract: r.Begun.Contract, Adopted: r.Begun.Adopted,
+			Fingerprint: r.Begun.Fingerprint, Sealed: r.Begun.Sealed, Principal: r.Begun.Principal},
+		State: r.State, Reason: r.Reason, Reference: r.Reference, Attempts: r.Attempts, Repeated: r.Repeated, Seen: r.Seen, First: r.First,
+	}
 }
 
 // entry is the record as the journal keeps it. The bodies are set by whoever

@@ -185,10 +185,7 @@ func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract 
 	t.cancel = req.Cancel
 	ctx := req.Context()
 	if !hasAction {
-		t.anonymous = true
-		if t.action, err = newAnonymous(); err != nil {
-			return nil, err
-		}
+		t.anonymous, t.action = true, anonymousPrefix+c.ids.new(wallNow()).String()
 		if t.adopted != "" {
 			// The caller's key names the intent, if there is one already.
 			e, err := c.journal.Find(ctx, adoptedName(contract, t.adopted))

@@ -178,7 +178,7 @@ func (b *bench) allOpen() []oncehttp.Entry {
 
 func (b *bench) settled(before time.Time) []oncehttp.Entry {
 	b.Helper()
-	return b.list(b.j.Settled(b.Context(), before))
+	return b.list(b.j.Settled(b.Context(), time.Time{}, before))
 }
 
 // ended is a context that has ended.

@@ -47,6 +47,7 @@ var caught = map[string]string{
 	"Open leaves out what is not due by itself":              "Open lists all open entries",
 	"Open holds a lock while it yields":                      "The loop over a list may write",
 	"Settled includes its limit":                             "Settled lists what is not open and created before",
+	"Settled begins too early":                               "Settled lists what is not open and created before",
 	"calls after Close go on":                                "After Close every call is ErrClosed",
 	"a second Close is an error":                             "After Close every call is ErrClosed",
 	"a journal opened again is empty":                        "What was written is there when the journal is opened again",

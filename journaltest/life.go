@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,7 +61,7 @@ var lifeRules = []rule{
 		for name, seq := range map[string]func(func(oncehttp.Entry, error) bool){
 			"Due":     b.j.Due(b.Context(), at(1)),
 			"Open":    b.j.Open(b.Context()),
-			"Settled": b.j.Settled(b.Context(), at(1)),
+			"Settled": b.j.Settled(b.Context(), time.Time{}, at(1)),
 		} {
 			turns, err := drain(seq)
 			require.ErrorIs(b, err, oncehttp.ErrClosed, name)

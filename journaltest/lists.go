@@ -89,6 +89,9 @@ var listRules = []rule{
 		require.Equal(b, ids(want[:4]...), ids(b.settled(at(6).Add(time.Nanosecond))...), "Settled: created in the same millisecond, before the time")
 		require.Empty(b, b.settled(at(0)))
 		require.Empty(b, b.settled(time.Time{}))
+		require.Equal(b, ids(want[2:]...), ids(b.list(b.j.Settled(b.Context(), at(5), at(100)))...), "Settled: created from the time on, at it too")
+		require.Equal(b, ids(want[3:]...), ids(b.list(b.j.Settled(b.Context(), at(5).Add(time.Nanosecond), at(100)))...))
+		require.Empty(b, b.list(b.j.Settled(b.Context(), at(100), at(6))))
 	}},
 	{"Lists are whole over many pages", func(b *bench) {
 		const n = 700
@@ -140,7 +143,7 @@ var listRules = []rule{
 			b.updateInLoop(e)
 		}
 		require.Equal(b, n, count)
-		for e, err := range b.j.Settled(b.Context(), at(10*n)) {
+		for e, err := range b.j.Settled(b.Context(), time.Time{}, at(10*n)) {
 			require.NoError(b, err)
 			require.NoError(b, b.j.Delete(b.Context(), e.ID, e.Revision))
 			count--
@@ -199,7 +202,7 @@ var listRules = []rule{
 		e := b.allOpen()[0]
 		e.Open = false
 		b.update(e)
-		for range b.j.Settled(b.Context(), at(10)) {
+		for range b.j.Settled(b.Context(), time.Time{}, at(10)) {
 			break
 		}
 		require.Len(b, b.allOpen(), 2)
@@ -212,7 +215,7 @@ var listRules = []rule{
 		for name, seq := range map[string]func() (int, error){
 			"Due":     func() (int, error) { return drain(b.j.Due(ctx, at(1))) },
 			"Open":    func() (int, error) { return drain(b.j.Open(ctx)) },
-			"Settled": func() (int, error) { return drain(b.j.Settled(ctx, at(1))) },
+			"Settled": func() (int, error) { return drain(b.j.Settled(ctx, time.Time{}, at(1))) },
 		} {
 			if turns, err := seq(); err != nil {
 				require.Equal(b, 1, turns, "%s: the error is the last thing yielded", name)

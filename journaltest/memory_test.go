@@ -293,14 +293,17 @@ func (h *handle) Open(ctx context.Context) iter.Seq2[oncehttp.Entry, error] {
 	}
 }
 
-func (h *handle) Settled(ctx context.Context, before time.Time) iter.Seq2[oncehttp.Entry, error] {
+func (h *handle) Settled(ctx context.Context, from, before time.Time) iter.Seq2[oncehttp.Entry, error] {
 	return h.list(ctx, byID, func(e *oncehttp.Entry) bool {
 		sec, nsec := e.ID.Time().UnixTime()
 		created := time.Unix(sec, nsec)
-		if h.m.fault == "Settled includes its limit" {
+		switch h.m.fault {
+		case "Settled includes its limit":
 			return !e.Open && !created.After(before)
+		case "Settled begins too early":
+			return !e.Open && created.Before(before)
 		}
-		return !e.Open && created.Before(before)
+		return !e.Open && !created.Before(from) && created.Before(before)
 	})
 }
 

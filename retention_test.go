@@ -1,0 +1,114 @@
+package oncehttp_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+func keeps(answers, records time.Duration) func(*oncehttp.Config) {
+	return func(cfg *oncehttp.Config) { cfg.Retention = oncehttp.Retention{Answers: answers, Records: records} }
+}
+
+func TestAPrunedActionStillAnswersWithoutASecondEffect(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		first := b.do()
+		require.NotNil(b, first.Response)
+
+		time.Sleep(25 * time.Hour)
+		pruned, err := b.c.Prune(b.Context(), b.cfg.Retention)
+		require.NoError(b, err)
+		assert.Equal(b, oncehttp.Pruned{Answers: 1}, pruned)
+		o := b.do()
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.Nil(b, o.Response)
+		assert.True(b, o.FromJournal)
+
+		time.Sleep(10 * 24 * time.Hour)
+		pruned, err = b.c.Prune(b.Context(), b.cfg.Retention)
+		require.NoError(b, err)
+		assert.Equal(b, oncehttp.Pruned{Records: 1}, pruned)
+		b.reopen()
+		o = b.do()
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.Equal(b, 1, o.Attempts)
+		assert.Nil(b, o.Response)
+		assert.Equal(b, first.Key, o.Key)
+		_, err = b.c.Do("pay-1", post(b.T, b.srv.URL+"/payments", `{"amount":501}`))
+		require.ErrorIs(b, err, oncehttp.ErrMismatch)
+
+		_, err = b.c.RoundTrip(b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-1")))
+		assert.ErrorContains(b, err, "no longer kept")
+		var pending *oncehttp.PendingError
+		assert.NotErrorAs(b, err, &pending)
+		assert.Equal(b, 1, b.srv.EffectsTotal())
+		pruned, err = b.c.Prune(b.Context(), b.cfg.Retention)
+		require.NoError(b, err)
+		assert.Zero(b, pruned, "a tombstone stays")
+	}, keeps(24*time.Hour, 7*24*time.Hour))
+}
+
+func TestWhatIsNotSettledIsNeverPruned(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Lost()), func(b *bench) {
+		o := b.do()
+		require.Equal(b, oncehttp.Pending, o.State)
+		time.Sleep(1000 * 24 * time.Hour)
+		pruned, err := b.c.Prune(b.Context(), oncehttp.Retention{Answers: time.Second, Records: time.Second})
+		require.NoError(b, err)
+		assert.Zero(b, pruned)
+		want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, b.known())
+	}, unprotected)
+}
+
+func TestAnAnonymousActionLeavesNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		resp, err := b.c.RoundTrip(b.pay())
+		require.NoError(b, err)
+		require.NoError(b, resp.Body.Close())
+		o, ok := oncehttp.OutcomeOf(resp)
+		require.True(b, ok)
+		time.Sleep(time.Hour)
+		pruned, err := b.c.Prune(b.Context(), oncehttp.Retention{Answers: time.Minute, Records: time.Minute})
+		require.NoError(b, err)
+		assert.Equal(b, oncehttp.Pruned{Records: 1}, pruned)
+		_, err = b.c.Outcome(b.Context(), o.Action)
+		assert.ErrorIs(b, err, oncehttp.ErrNotFound)
+	})
+}
+
+func TestRetentionRunsByItselfInSmallSteps(t *testing.T) {
+	t.Parallel()
+	const old = 700
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		do := func(action string) {
+			o, err := b.c.Do(action, b.pay())
+			b.ruled(o, err)
+		}
+		for i := range old {
+			do(fmt.Sprintf("old-%d", i))
+		}
+		time.Sleep(10 * 24 * time.Hour)
+		for i := range 10 {
+			do(fmt.Sprintf("new-%d", i))
+			time.Sleep(time.Second)
+		}
+		o, err := b.c.Outcome(b.Context(), fmt.Sprintf("old-%d", old-1))
+		require.NoError(b, err)
+		assert.Nil(b, o.Response)
+		o, err = b.c.Outcome(b.Context(), "new-0")
+		require.NoError(b, err)
+		assert.NotNil(b, o.Response)
+		pruned, err := b.c.Prune(b.Context(), b.cfg.Retention)
+		require.NoError(b, err)
+		assert.Zero(b, pruned, "nothing was left to do")
+	}, keeps(24*time.Hour, 7*24*time.Hour))
+}
