@@ -101,8 +101,9 @@ func lockHolder(f *os.File) int {
 		return 0
 	}
 	// The device number as makedev(3) packs it.
-	major := s.Dev>>8&0xfff | s.Dev>>32&^0xfff
-	minor := s.Dev&0xff | s.Dev>>12&^0xff
+	device := uint64(s.Dev)
+	major := device>>8&0xfff | device>>32&^0xfff
+	minor := device&0xff | device>>12&^0xff
 	file := fmt.Sprintf("%02x:%02x:%d", major, minor, s.Ino)
 	locks, err := os.Open("/proc/locks")
 	if err != nil {

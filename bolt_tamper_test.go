@@ -232,7 +232,24 @@ func TestAFreelistLongerThanItsPageIsRefused(t *testing.T) {
 }
 
 func FuzzCheckTree(f *testing.F) {
-	f.Add([]byte{})
+	put := binary.NativeEndian
+	tree := make([]byte, 5*1024) // page 2 is a branch with the leaves 3 and 4
+	for n, key := range []string{"a", "b"} {
+		branch, leaf := tree[2*1024:], tree[(3+n)*1024:]
+		put.PutUint16(branch[10:], 2)
+		e := branch[pageHeader+16*n:]
+		put.PutUint32(e, 100)
+		put.PutUint32(e[4:], 1)
+		put.PutUint64(e[8:], uint64(3+n))
+		copy(e[100:], key)
+		leaf[8] = 1
+		put.PutUint16(leaf[10:], 1)
+		e = leaf[pageHeader:]
+		put.PutUint32(e[4:], 16)
+		put.PutUint32(e[8:], 1)
+		copy(e[16:], key)
+	}
+	f.Add(tree)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file := make([]byte, (len(b)+1023)/1024*1024)
 		copy(file, b)
