@@ -64,7 +64,7 @@ type killWorld struct {
 	journal string
 
 	mu    sync.Mutex          // guards what follows
-	life  int                 // of the process that speaks
+	life  int                 // grows with each process and each look into the journal
 	known map[string]bool     // every action that was begun, told of or received
 	told  map[string]toldLine // the last that was told of each
 }
@@ -105,7 +105,7 @@ func newKillWorld(t *testing.T, rng *rand.Rand) *killWorld {
 // live starts a process and kills it, sometimes while it still starts.
 func (w *killWorld) live(life int) {
 	w.mu.Lock()
-	w.life = life
+	w.life++
 	w.mu.Unlock()
 	p := start(w.T, doomed{URL: w.api.URL, Journal: w.journal, Life: life, Seed: w.rng.Uint64()}, w.hear)
 	delay := time.Duration(w.rng.IntN(30_000)) * time.Microsecond
@@ -177,6 +177,7 @@ func (w *killWorld) lookThrough(c *oncehttp.Client) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.life++
 	for action := range received {
 		w.known[action] = true
 	}
@@ -185,7 +186,7 @@ func (w *killWorld) lookThrough(c *oncehttp.Client) {
 		if !assert.NoError(w, err, "%s was begun or sent, and is lost", action) {
 			continue
 		}
-		now := toldLine{life: w.life + 1, state: o.State, attempts: o.Attempts, key: o.Key}
+		now := toldLine{life: w.life, state: o.State, attempts: o.Attempts, key: o.Key}
 		w.agrees(action, now)
 		assert.GreaterOrEqual(w, o.Attempts, w.told[action].attempts, "%s has fewer attempts than were told", action)
 		assert.GreaterOrEqual(w, o.Attempts, received[action], "%s was received more often than it was recorded as started", action)
