@@ -21,9 +21,9 @@ const drainLimit = 64 << 10
 
 // Causes of our own for the end of an attempt's context.
 var (
-	errAttemptTimeout = errors.New("the attempt timed out (Retry.AttemptTimeout)")
-	errResend         = errors.New("the transport tried to send the request again by itself and was stopped")
-	errLate           = errors.New("a connection was got only after the key's usable window, and nothing was sent")
+	errAttemptTimeout = &ownError{text: "the attempt timed out (Retry.AttemptTimeout)"}
+	errResend         = &ownError{text: "the transport tried to send the request again by itself and was stopped"}
+	errLate           = &ownError{text: "a connection was got only after the key's usable window, and nothing was sent"}
 )
 
 type attemptKey struct{}

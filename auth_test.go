@@ -196,7 +196,7 @@ func TestAuthorizeMayOnlyAddCredentials(t *testing.T) {
 			o, err := b.c.Do("pay-1", req)
 			b.ruled(o, err)
 			assert.Equal(b, oncehttp.NeedsCredentials, o.Reason)
-			assert.ErrorContains(b, errors.Unwrap(o.Err), "changed "+strings.TrimSpace(what))
+			assert.ErrorContains(b, o.Err, "changed "+strings.TrimSpace(what))
 			assert.Empty(b, b.srv.Requests(), what)
 		}, func(cfg *oncehttp.Config) {
 			cfg.Authorize = func(r *http.Request, _ bool) error { change(r); return nil }

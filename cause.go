@@ -133,8 +133,7 @@ func constantError(err error) bool {
 
 		ErrNotFound, ErrInvalidAction, ErrInvalidRequest, ErrBodyTooLarge, ErrMismatch, ErrClosed,
 		ErrInFlight, ErrPrincipal, ErrUnmatched, ErrJournal, ErrJournalLocked, ErrJournalCorrupt,
-		ErrFateUnknown, ErrExists, ErrConflict,
-		errAttemptTimeout, errResend, errLate:
+		ErrFateUnknown, ErrExists, ErrConflict:
 		return true
 	}
 	return false

@@ -91,6 +91,17 @@ func TestAnAttemptWithoutAStatusMayHaveExecuted(t *testing.T) {
 	}
 }
 
+func TestTheCauseOfATimeOutSaysWhose(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Fault{See: mockserver.SeeNothing}.Always()), func(b *bench) {
+		o := b.do()
+		assert.ErrorContains(b, o.Err, "Retry.AttemptTimeout")
+		assert.NotErrorIs(b, o.Err, context.DeadlineExceeded, "it is not the caller's deadline")
+		b.reopen()
+		assert.ErrorContains(b, b.known().Err, "Retry.AttemptTimeout")
+	})
+}
+
 func Test1xxAnswersAreNoAnswers(t *testing.T) {
 	t.Parallel()
 	inBubble(t, script(mockserver.Fault{Informational: []int{100, 102, 103, 103}}), func(b *bench) {
