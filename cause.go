@@ -132,7 +132,7 @@ func constantError(err error) bool {
 		http.ErrLineTooLong, http.ErrMissingFile, http.ErrAbortHandler, http.ErrServerClosed,
 
 		ErrNotFound, ErrInvalidAction, ErrInvalidRequest, ErrBodyTooLarge, ErrMismatch, ErrClosed,
-		ErrInFlight, ErrPrincipal, ErrUnmatched, ErrJournal, ErrJournalLocked, ErrJournalCorrupt,
+		ErrInFlight, ErrPrincipal, ErrUnmatched, ErrTooMany, ErrJournal, ErrJournalLocked, ErrJournalCorrupt,
 		ErrFateUnknown, ErrExists, ErrConflict:
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -31,6 +32,9 @@ type Client struct {
 	drives sync.WaitGroup
 	slots  chan struct{} // one for each intent that Resume drives
 	ids    ids
+	// unresolved counts the open intents, from what the journal had at the start
+	// if there is a limit to them.
+	unresolved atomic.Int64
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
@@ -98,6 +102,14 @@ func New(j Journal, cfg Config) (*Client, error) {
 		c.base = c.owned
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	if cfg.MaxUnresolved > 0 {
+		for _, err := range j.Open(c.ctx) {
+			if err != nil {
+				return nil, err
+			}
+			c.unresolved.Add(1)
+		}
+	}
 	return c, nil
 }
 
@@ -362,6 +374,12 @@ func (c *Client) wait(f *flight, cmd command) event {
 
 // tell emits what became durable.
 func (c *Client) tell(before, after record) {
+	was, is := before.Revision > 0 && before.open(), after.open()
+	if is && !was {
+		c.unresolved.Add(1)
+	} else if was && !is {
+		c.unresolved.Add(-1)
+	}
 	switch {
 	case before.Revision == 0:
 		c.emit(eventOf(EventBegun, after))

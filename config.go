@@ -55,6 +55,10 @@ type Config struct {
 	// MaxResponseBody is the most bytes of an answer that are kept. A longer
 	// answer is judged by its status. Default 1 MiB.
 	MaxResponseBody int64
+	// MaxUnresolved is the most intents that may be unresolved at a time; a new
+	// action beyond it is ErrTooMany, and nothing of it is recorded or sent. It
+	// keeps an outage from filling the disk. Default 0: no limit.
+	MaxUnresolved int
 	// Concurrency is how many intents Resume drives at a time. Default 8.
 	Concurrency int
 	// Retention says how long what is settled is kept. See there for defaults.
@@ -142,6 +146,9 @@ func (cfg Config) withDefaults() (Config, error) {
 	attempts, concurrency := int64(cfg.Retry.MaxAttempts), int64(cfg.Concurrency)
 	setInt(&attempts, "Retry.MaxAttempts", 4)
 	setInt(&concurrency, "Concurrency", 8)
+	if cfg.MaxUnresolved < 0 {
+		bad("MaxUnresolved is negative (%d): want a positive number, or zero for no limit", cfg.MaxUnresolved)
+	}
 	cfg.Retry.MaxAttempts, cfg.Concurrency = int(attempts), int(concurrency)
 	if cfg.Retry.Base > cfg.Retry.Cap {
 		bad("Retry.Base (%v) is above Retry.Cap (%v): lower the one or raise the other", cfg.Retry.Base, cfg.Retry.Cap)

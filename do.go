@@ -152,6 +152,9 @@ func (c *Client) freeze(action string, req *http.Request, contract *Contract, op
 
 // newRecord is the record of an action that the journal does not have.
 func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
+	if most := int64(c.cfg.MaxUnresolved); most > 0 && c.unresolved.Load() >= most {
+		return record{}, ErrTooMany
+	}
 	id, err := uuid.Parse(strings.TrimPrefix(t.action, anonymousPrefix))
 	if !t.anonymous || err != nil {
 		id = c.ids.new(now)

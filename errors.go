@@ -27,6 +27,9 @@ var (
 	ErrPrincipal = errors.New("oncehttp: action belongs to another principal")
 	// ErrUnmatched: no contract matches and Config.Unmatched is Refuse.
 	ErrUnmatched = errors.New("oncehttp: no contract matches this request; add one or change Config.Unmatched")
+	// ErrTooMany: Config.MaxUnresolved intents are unresolved. Resume or Resolve
+	// some.
+	ErrTooMany = errors.New("oncehttp: too many unresolved intents (Config.MaxUnresolved)")
 
 	// ErrJournal: the journal could not read or record. Nothing was sent.
 	ErrJournal = errors.New("oncehttp: journal error")

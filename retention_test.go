@@ -112,3 +112,25 @@ func TestRetentionRunsByItselfInSmallSteps(t *testing.T) {
 		assert.Zero(b, pruned, "nothing was left to do")
 	}, keeps(24*time.Hour, 7*24*time.Hour))
 }
+
+func TestNewActionsAreRefusedWhileTooManyAreUnresolved(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Lost().Always()), func(b *bench) {
+		for i := range 2 {
+			o, err := b.c.Do(fmt.Sprintf("pay-%d", i), b.pay())
+			b.ruled(o, err)
+		}
+		_, err := b.c.Do("pay-2", b.pay())
+		require.ErrorIs(b, err, oncehttp.ErrTooMany)
+		b.reopen()
+		_, err = b.c.Do("pay-2", b.pay())
+		require.ErrorIs(b, err, oncehttp.ErrTooMany)
+		assert.Len(b, b.srv.Requests(), 2)
+		require.NoError(b, b.c.Resolve(b.Context(), "pay-0", oncehttp.Resolution{State: oncehttp.Rejected, By: "ada", Why: "looked it up"}))
+		o, err := b.c.Do("pay-2", b.pay())
+		b.ruled(o, err)
+		assert.Len(b, b.srv.Requests(), 3)
+		_, err = b.c.Do("pay-3", b.pay())
+		require.ErrorIs(b, err, oncehttp.ErrTooMany)
+	}, unprotected, func(cfg *oncehttp.Config) { cfg.MaxUnresolved = 2 })
+}
