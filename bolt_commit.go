@@ -93,6 +93,7 @@ func (j *boltJournal) commit(batch []*boltWrite) {
 		return
 	}
 	if j.inCommit { // and panicked there
+		j.inCommit = false
 		err = j.lose(err)
 	}
 	refused := err

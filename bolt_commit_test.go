@@ -33,24 +33,6 @@ func TestAnIntentThatGoesWellCostsTwoCommits(t *testing.T) {
 	require.EqualValues(t, 2, j.commits()-before, "reads and refused writes commit nothing")
 }
 
-func TestACrowdSharesItsCommits(t *testing.T) {
-	t.Parallel()
-	j := newTestBolt(t)
-	const callers, each = 32, 10
-	before := j.commits()
-	var wait sync.WaitGroup
-	for range callers {
-		wait.Go(func() {
-			for range each {
-				_, err := j.Create(t.Context(), Entry{ID: uuid.Must(uuid.NewV7())})
-				assert.NoError(t, err)
-			}
-		})
-	}
-	wait.Wait()
-	require.Less(t, j.commits()-before, int64(callers*each/4))
-}
-
 // A queue that stands while a commit is made is taken whole by the next.
 func TestAllThatWaitedGoesIntoTheNextCommit(t *testing.T) {
 	t.Parallel()

@@ -253,6 +253,21 @@ func TestAPanicInACommitStrandsNobody(t *testing.T) {
 	require.NoError(t, j.Close())
 }
 
+func TestAPanicWithinBboltsCommitLeavesItsFateUnknown(t *testing.T) {
+	t.Parallel()
+	j := newTestBolt(t)
+	entries := fillBolt(t, j, 2)
+	// As if the commit had panicked, and the journal stopped for that.
+	j.inCommit = true
+	j.stop(boltDamaged(j.path, "a page is gone"))
+	for _, unknown := range []bool{true, false} {
+		w := &boltWrite{kind: writeUpdate, entry: entries[1], done: make(chan bool, 1)}
+		j.commit([]*boltWrite{w})
+		require.ErrorIs(t, w.err, ErrJournalCorrupt)
+		require.Equal(t, unknown, errors.Is(w.err, ErrFateUnknown), "only what was in that commit")
+	}
+}
+
 func TestARemovedOrReplacedFileIsNoticedAtTheNextWrite(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(t *testing.T, path string){
