@@ -30,11 +30,11 @@ func (j *boltJournal) guard(do func() error) (err error) {
 // whole refuses a file cut down to less than its meta pages: bbolt reads those
 // with locks held that a fault there would leave held.
 func (j *boltJournal) whole() error {
-	size, err := fileSize(j.file)
+	info, err := j.file.Stat()
 	if err != nil {
 		return j.stop(boltFailed(j.path, "cannot be examined; open it again", err))
 	}
-	if size < 2*j.pageSize {
+	if info.Size() < 2*j.pageSize {
 		return j.stop(boltDamaged(j.path, "it was cut short while it was open"))
 	}
 	return nil

@@ -38,14 +38,6 @@ func (i boltIdentity) at(path string) error {
 
 func (i boltIdentity) numbers() (device, inode uint64) { return i.device, i.inode }
 
-func fileSize(f *os.File) (int64, error) {
-	var s syscall.Stat_t
-	if err := syscall.Fstat(int(f.Fd()), &s); err != nil {
-		return 0, os.NewSyscallError("fstat", err)
-	}
-	return s.Size, nil
-}
-
 // syncDirectory makes the entry of path in its directory durable.
 func syncDirectory(path string) error {
 	d, err := os.Open(filepath.Dir(path))

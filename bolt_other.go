@@ -33,14 +33,6 @@ func (i boltIdentity) at(path string) error {
 
 func (i boltIdentity) numbers() (device, inode uint64) { return 0, 0 }
 
-func fileSize(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
-
 // syncDirectory makes the entry of path in its directory durable.
 func syncDirectory(path string) error {
 	if runtime.GOOS == "windows" {
