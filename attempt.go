@@ -15,9 +15,12 @@ import (
 	"time"
 )
 
-// drainLimit is how much of a discarded answer is read, so that its connection
-// can be used again.
-const drainLimit = 64 << 10
+// drainLimit and drainTime are how much of a discarded answer is read, and for
+// how long, so that its connection can be used again.
+const (
+	drainLimit = 64 << 10
+	drainTime  = time.Second
+)
 
 // Causes of our own for the end of an attempt's context.
 var (
@@ -136,15 +139,18 @@ func (s *sent) read(limit int64) {
 	s.cancel(nil)
 }
 
-// discard gives the connection back if the rest of the answer is short.
+// readOn reads on in a live body, under a time-out if there is one.
+func (s *sent) readOn(limit int64, timeout time.Duration) {
+	if timeout > 0 {
+		timer := time.AfterFunc(timeout, func() { s.cancel(errAttemptTimeout) })
+		defer timer.Stop()
+	}
+	s.read(limit)
+}
+
+// discard drops a live body. What is left of it may be long, or long in coming,
+// so the connection goes with it.
 func (s *sent) discard() {
-	if s.response == nil || s.response.Body == nil {
-		s.cancel(nil)
-		return
-	}
-	if _, ok := s.response.Body.(*liveBody); !ok { // nothing was read yet
-		io.CopyN(io.Discard, s.response.Body, drainLimit)
-	}
 	s.response.Body.Close()
 	s.response.Body = nil
 	s.cancel(nil)
@@ -258,11 +264,15 @@ func (g *guard) failure(err error, plain, hasBody bool) failure {
 	if !g.asked || g.got || g.bodyHit || !hasBody && !plain {
 		return lost
 	}
-	var cert *tls.CertificateVerificationError
-	if errors.As(err, &cert) || errors.Is(err, http.ErrSchemeMismatch) {
+	if untrusted(err) {
 		return neverTrusted
 	}
 	return neverConnected
+}
+
+func untrusted(err error) bool {
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &cert) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // streamError has the fields that net/http and x/net/http2 fill in for

@@ -220,3 +220,6 @@ type ownError struct {
 
 func (e *ownError) Error() string { return e.text }
 func (e *ownError) Unwrap() error { return e.is }
+
+// Timeout is as of [net.Error].
+func (e *ownError) Timeout() bool { return e == errAttemptTimeout }

@@ -295,14 +295,13 @@ func (c *Client) send(f *flight, cmd command) event {
 		return e
 	}
 	e.location = redirectTarget(f.request.URL, s.facts.status, s.facts.header)
-	e.answer = &answer{Status: s.facts.status, Header: keptHeader(s.facts.header), Replayed: e.judged.replayed, Incomplete: s.facts.cut, At: now}
+	e.answer = &answer{Status: s.facts.status, Header: keptHeader(s.facts.header), Replayed: e.judged.replayed, At: now}
 	final := e.judged.state(r.Exposed) != Pending && e.location == ""
 	if final && s.response.Body != nil && !isStream(s.response) && int64(len(s.facts.body)) < c.cfg.MaxResponseBody {
-		s.read(c.cfg.MaxResponseBody) // a refusal's whole text
+		s.readOn(c.cfg.MaxResponseBody, cmd.timeout) // a refusal's whole text
 	}
-	e.answer.body = s.facts.body
+	e.answer.body, e.answer.Incomplete = s.facts.body, s.facts.cut || s.response.Body != nil
 	if s.response.Body != nil {
-		e.answer.Incomplete = true // it is not kept whole
 		if final && f.takes() {
 			f.hold(s, stop)
 		} else {

@@ -37,9 +37,8 @@ type flight struct {
 	// anew.
 	elsewhere string
 	again     bool
-	// liveAnswer is handed on to a seat that takes it; stopLive releases it.
+	// liveAnswer is handed on to a seat that takes it.
 	liveAnswer *http.Response
-	stopLive   func()
 
 	mu     sync.Mutex // guards what follows
 	owners owners
@@ -256,23 +255,21 @@ func (f *flight) takes() bool {
 
 // hold keeps a live answer until the flight lands.
 func (f *flight) hold(s sent, stop func() bool) {
-	body := s.response.Body
 	f.liveAnswer = s.response
-	f.stopLive = func() { stop(); s.cancel(nil) }
-	f.liveAnswer.Body = &handedOn{Reader: body, close: func() error {
-		err := body.Close()
-		f.stopLive()
-		return err
-	}}
+	f.liveAnswer.Body = &handedOn{ReadCloser: s.response.Body, release: func() { stop(); s.cancel(nil) }}
 }
 
-// handedOn is a live body. No time-out of ours runs inside it.
+// handedOn is a live body; closing it releases what its attempt holds. No
+// time-out of ours runs inside it.
 type handedOn struct {
-	io.Reader
-	close func() error
+	io.ReadCloser
+	release func()
 }
 
-func (b *handedOn) Close() error { return b.close() }
+func (b *handedOn) Close() error {
+	defer b.release()
+	return b.ReadCloser.Close()
+}
 
 // land ends the flight and tells every seat.
 func (c *Client) land(f *flight, m machine, cmd command) {

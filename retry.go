@@ -35,6 +35,9 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 		if stop || wallNow().Add(wait).After(until) {
 			return resp, err
 		}
+		if resp != nil {
+			resp.Body.(*triedBody).drain()
+		}
 		timer := time.NewTimer(wait)
 		var ended error
 		select {
@@ -48,23 +51,20 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 			ended = ErrClosed
 		}
 		timer.Stop()
-		if resp != nil {
-			io.CopyN(io.Discard, resp.Body, drainLimit)
-			resp.Body.Close()
-		}
 		if ended != nil {
 			return nil, ended
 		}
 	}
 }
 
-// try makes one attempt. A time-out of ours ends with the answer's header.
+// try makes one attempt. A time-out of ours ends with the answer's header. An
+// answer's body is a *triedBody.
 func (c *Client) try(req *http.Request, body rewound, more bool) (*http.Response, facts, error) {
 	fresh, err := body.fresh()
 	if err != nil {
 		return nil, facts{}, err
 	}
-	ctx, cancel := context.WithCancelCause(req.Context())
+	ctx, cancel := context.WithCancelCause(context.WithValue(req.Context(), attemptKey{}, true))
 	attempt := req.WithContext(ctx)
 	attempt.Body, attempt.GetBody = fresh, nil
 	if more {
@@ -73,8 +73,15 @@ func (c *Client) try(req *http.Request, body rewound, more bool) (*http.Response
 	}
 	resp, err := c.base.RoundTrip(attempt)
 	if err != nil {
+		if context.Cause(ctx) == errAttemptTimeout {
+			err = errAttemptTimeout
+		}
 		cancel(nil)
-		return nil, facts{}, err
+		f := facts{failure: lost}
+		if untrusted(err) {
+			f.failure = neverTrusted
+		}
+		return nil, f, err
 	}
 	resp.Body = &triedBody{ReadCloser: resp.Body, cancel: cancel}
 	return resp, facts{status: resp.StatusCode, header: resp.Header}, nil
@@ -89,6 +96,14 @@ type triedBody struct {
 func (b *triedBody) Close() error {
 	defer b.cancel(nil)
 	return b.ReadCloser.Close()
+}
+
+// drain is for a body that nobody is handed.
+func (b *triedBody) drain() {
+	timer := time.AfterFunc(drainTime, func() { b.cancel(nil) })
+	defer timer.Stop()
+	io.CopyN(io.Discard, b, drainLimit)
+	b.Close()
 }
 
 // rewound is a way to a fresh body for every attempt.
