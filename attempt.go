@@ -270,9 +270,12 @@ func (g *guard) failure(err error, plain, hasBody bool) failure {
 	return neverConnected
 }
 
+// untrusted: TLS failed in a way that waiting does not mend. http.Client makes
+// an ErrSchemeMismatch of a RecordHeaderError; a transport does not.
 func untrusted(err error) bool {
 	var cert *tls.CertificateVerificationError
-	return errors.As(err, &cert) || errors.Is(err, http.ErrSchemeMismatch)
+	var record tls.RecordHeaderError
+	return errors.As(err, &cert) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // streamError has the fields that net/http and x/net/http2 fill in for
