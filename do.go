@@ -186,7 +186,7 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 		b.Key, b.Adopted = t.adopted, true
 	case c.cfg.NewKey != nil && !t.anonymous:
 		if b.Key, err = c.cfg.NewKey(r.Action); err != nil {
-			return record{}, fmt.Errorf("oncehttp: Config.NewKey gave action %s no key: %w", quoteAction(r.Action), err)
+			return record{}, fmt.Errorf("oncehttp: Config.NewKey gave action %s no key: %w", quoteAction(r.Action), newCause(err))
 		}
 		if id, err := uuid.Parse(b.Key); err == nil && contract.checkKey(b.Key) != nil {
 			b.Key = contract.mint(id) // the same bits, as this API spells them
