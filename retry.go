@@ -12,11 +12,11 @@ import (
 // same table and budget as an intent. When the budget is spent it hands back
 // the last answer, or the transport's own error.
 func (c *Client) retry(req *http.Request) (*http.Response, error) {
-	body, err := c.rewind(req)
+	rewound, err := c.rewind(req)
 	if err != nil {
 		return nil, err
 	}
-	if body.once {
+	if rewound.once {
 		return c.base.RoundTrip(req)
 	}
 	ctx := req.Context()
@@ -25,6 +25,10 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 		until = deadline
 	}
 	for n := 0; ; n++ {
+		body, err := rewound.fresh()
+		if err != nil {
+			return nil, err
+		}
 		resp, f, err := c.try(req, body, n+1 < c.cfg.Retry.MaxAttempts)
 		j := classify(f, history{method: req.Method, protection: idempotent}, nil, wallNow())
 		if j.again != againNow || n+1 >= c.cfg.Retry.MaxAttempts || ctx.Err() != nil {
@@ -59,14 +63,10 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 
 // try makes one attempt. A time-out of ours ends with the answer's header. An
 // answer's body is a *triedBody.
-func (c *Client) try(req *http.Request, body rewound, more bool) (*http.Response, facts, error) {
-	fresh, err := body.fresh()
-	if err != nil {
-		return nil, facts{}, err
-	}
+func (c *Client) try(req *http.Request, body io.ReadCloser, more bool) (*http.Response, facts, error) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(req.Context(), attemptKey{}, true))
 	attempt := req.WithContext(ctx)
-	attempt.Body, attempt.GetBody = fresh, nil
+	attempt.Body, attempt.GetBody = body, nil
 	if more {
 		timer := time.AfterFunc(c.cfg.Retry.AttemptTimeout, func() { cancel(errAttemptTimeout) })
 		defer timer.Stop()
