@@ -123,8 +123,10 @@ func classify(f facts, h history, contract *Contract, now time.Time) judgement {
 	if f.status != 0 {
 		j.wait, j.asked = retryAfter(f.header, now)
 	}
-	// An ambiguous attempt is repeated only under a key or an idempotent method.
-	if ambiguous := h.exposed || j.effect == effectMaybe; ambiguous && !j.settles && h.protection == unprotected {
+	// An ambiguous attempt is repeated only under an idempotent method, or a key
+	// that the API has not just denied.
+	protects := h.protection != unprotected && j.contradicts == ""
+	if ambiguous := h.exposed || j.effect == effectMaybe; ambiguous && !j.settles && !protects {
 		j.again, j.renew = againNo, false
 	}
 	return j

@@ -25,7 +25,7 @@ var (
 	classifyNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// plain is the common contract; its facts are the user's own word.
+// plainContract is the common contract; its facts are the user's own word.
 func plainContract() *Contract {
 	c := IdempotencyKey("*", 24*time.Hour)
 	return &c
@@ -104,7 +104,7 @@ var stated = []struct{ seen, says string }{
 func statedFor(name string, exposed bool, p protection) string {
 	says := "maybe no no Unknown"
 	for _, row := range stated {
-		if names(row.seen, name) {
+		if listNames(row.seen, name) {
 			says = row.says
 		}
 	}
@@ -128,8 +128,8 @@ func statedFor(name string, exposed bool, p protection) string {
 	return strings.Join(append(cells, state), " ")
 }
 
-// names reports whether a list of statuses, ranges and names holds one.
-func names(list, name string) bool {
+// listNames reports whether a list of statuses, ranges and names holds one.
+func listNames(list, name string) bool {
 	n, err := strconv.Atoi(name)
 	if err != nil {
 		return slices.Contains(strings.Split(list, "|"), name)
@@ -142,7 +142,7 @@ func names(list, name string) bool {
 	})
 }
 
-func cell(j judgement, exposed bool) string {
+func judgementCell(j judgement, exposed bool) string {
 	reason := string(j.reason)
 	if reason == "" {
 		reason = "-"
@@ -159,7 +159,7 @@ func TestEveryAttemptIsJudgedAsTheDesignSays(t *testing.T) {
 	for _, s := range sights() {
 		for _, exposed := range []bool{false, true} {
 			for _, p := range []protection{keyed, idempotent, unprotected} {
-				assert.Equal(t, statedFor(s.name, exposed, p), cell(s.judge(exposed, p), exposed), "%s, exposed %v, %s", s.name, exposed, protectionNames[p])
+				assert.Equal(t, statedFor(s.name, exposed, p), judgementCell(s.judge(exposed, p), exposed), "%s, exposed %v, %s", s.name, exposed, protectionNames[p])
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func TestEveryAttemptIsJudgedAsTheDesignSays(t *testing.T) {
 
 func TestTheTableOfJudgementsIsTheOneThatWasReviewed(t *testing.T) {
 	t.Parallel()
-	golden(t, "testdata/classify.golden", judgementTable())
+	goldenFile(t, "testdata/classify.golden", judgementTable())
 }
 
 // judgementTable groups the sights that are judged alike.
@@ -184,7 +184,7 @@ func judgementTable() string {
 	var b strings.Builder
 	b.WriteString("# What one attempt proves: effect, settles, again, reason, and the state it makes.\n# Every failure and every status from 100 to 599 is in one group.\n")
 	for _, rows := range order {
-		fmt.Fprintf(&b, "\n%s\n%s", strings.Join(ranges(groups[rows]), ", "), rows)
+		fmt.Fprintf(&b, "\n%s\n%s", strings.Join(statusRanges(groups[rows]), ", "), rows)
 	}
 	return b.String()
 }
@@ -206,7 +206,7 @@ func judgementRows(s sight) string {
 			alike = nil
 		}
 		for _, p := range []protection{keyed, idempotent, unprotected} {
-			now := cell(s.judge(exposed, p), exposed)
+			now := judgementCell(s.judge(exposed, p), exposed)
 			if now != last {
 				flush()
 			}
@@ -218,8 +218,8 @@ func judgementRows(s sight) string {
 	return b.String()
 }
 
-// ranges shortens runs of statuses.
-func ranges(list []string) []string {
+// statusRanges shortens runs of statuses.
+func statusRanges(list []string) []string {
 	var out []string
 	first, last := 0, 0
 	flush := func() {
@@ -249,8 +249,8 @@ func ranges(list []string) []string {
 	return out
 }
 
-// golden compares text with a file, or writes it with -update.
-func golden(t *testing.T, path, text string) {
+// goldenFile compares text with a file, or writes it with -update.
+func goldenFile(t *testing.T, path, text string) {
 	t.Helper()
 	if *updateGolden {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
@@ -258,4 +258,124 @@ func golden(t *testing.T, path, text string) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(want), text, "if it is meant so, run the test with -update and review the difference")
+}
+
+func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
+	t.Parallel()
+	json := func(code string) []byte { return []byte(`{"code":"` + code + `","id":"ch_1"}`) }
+	replayed := http.Header{"Idempotent-Replayed": {"true"}}
+	verdict := func(v Verdict) func(*Contract) {
+		return func(c *Contract) {
+			c.Answers = []Answer{{Codes: []string{"it"}, Verdict: v, Reference: "/id"}}
+		}
+	}
+	origin := func(c *Contract) { c.Origin = Marker{Headers: []string{"X-Api"}} }
+	ignored := func(c *Contract) { c.Ignored = Marker{Headers: []string{"X-Key-Ignored"}} }
+	repeats := func(c *Contract) { c.Repeats = true }
+	settle := func(c *Contract) { c.Stored.Settle = time.Minute }
+	refusals := func(c *Contract) { c.Stored.Refusals = true }
+	for _, c := range []struct {
+		name     string
+		contract func(*Contract)
+		facts    facts
+		history  history
+		fresh    string // not exposed
+		exposed  string
+	}{
+		{name: "marked 200", facts: facts{status: 200, header: replayed}, fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "marked 200, cut", facts: facts{status: 200, header: replayed, cut: true}, fresh: "done yes now - Confirmed", exposed: "done yes now - Confirmed"},
+		{name: "marked 400", facts: facts{status: 400, header: replayed}, fresh: "none yes no Refused Rejected", exposed: "none yes no Refused Rejected"},
+		{name: "marked 500", facts: facts{status: 500, header: replayed}, fresh: "maybe yes no StoredFailure Pending", exposed: "maybe yes no StoredFailure Pending"},
+		{name: "marked 409", facts: facts{status: 409, header: replayed}, fresh: "maybe yes no InProgress Pending", exposed: "maybe yes no InProgress Pending"},
+		{name: "marked 401, credentials renewable", history: history{renewable: true}, facts: facts{status: 401, header: replayed},
+			fresh: "none yes no Unauthorized Rejected", exposed: "none yes no Unauthorized Rejected"},
+		{name: "key ignored, 200", contract: ignored, facts: facts{status: 200, header: http.Header{"X-Key-Ignored": {"1"}}},
+			fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "key ignored, 500", contract: ignored, facts: facts{status: 500, header: http.Header{"X-Key-Ignored": {"1"}}},
+			fresh: "maybe no no ServerError Pending", exposed: "maybe no no ServerError Pending"},
+		{name: "key ignored, 409", contract: ignored, facts: facts{status: 409, header: http.Header{"X-Key-Ignored": {"1"}}},
+			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "another's 200", contract: origin, facts: facts{status: 200}, fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
+		{name: "another's 404", contract: origin, facts: facts{status: 404}, fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
+		{name: "another's 502", contract: origin, facts: facts{status: 502}, fresh: "maybe no now ServerError Pending", exposed: "maybe no now ServerError Pending"},
+		{name: "the API's own 404", contract: origin, facts: facts{status: 404, header: http.Header{"X-Api": {"1"}}},
+			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "verdict done", contract: verdict(VerdictDone), facts: facts{status: 409, body: json("it")}, fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "verdict in progress", contract: verdict(VerdictInProgress), facts: facts{status: 400, body: json("it")},
+			fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
+		{name: "verdict mismatch", contract: verdict(VerdictMismatch), facts: facts{status: 422, body: json("it")},
+			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "verdict key spent", contract: verdict(VerdictKeySpent), facts: facts{status: 400, body: json("it")},
+			fresh: "none no no StoredFailure Rejected", exposed: "none no no StoredFailure Pending"},
+		{name: "verdict key expired", contract: verdict(VerdictKeyExpired), facts: facts{status: 400, body: json("it")},
+			fresh: "none no no KeyExpired Rejected", exposed: "none no no KeyExpired Pending"},
+		{name: "verdict key ignored, 503", contract: verdict(VerdictKeyIgnored), facts: facts{status: 503, body: json("it")},
+			fresh: "maybe no no ServerError Pending", exposed: "maybe no no ServerError Pending"},
+		{name: "verdict throttled", contract: verdict(VerdictThrottled), facts: facts{status: 400, body: json("it")},
+			fresh: "none no now Throttled Pending", exposed: "none no now Throttled Pending"},
+		{name: "verdict refused", contract: verdict(VerdictRefused), facts: facts{status: 500, body: json("it")},
+			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "verdict unknown", contract: verdict(VerdictUnknown), facts: facts{status: 200, body: json("it")},
+			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
+		{name: "no verdict", contract: verdict(VerdictDone), facts: facts{status: 409, body: json("other")}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "refusals are stored", contract: refusals, facts: facts{status: 404}, fresh: "none yes no Refused Rejected", exposed: "none yes no Refused Rejected"},
+		{name: "refusals are stored, 501", contract: refusals, facts: facts{status: 501}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "refusals are stored, 429", contract: refusals, facts: facts{status: 429}, fresh: "none no now Throttled Pending", exposed: "none no now Throttled Pending"},
+		{name: "refused again, late", contract: settle, history: history{refused: true, apart: time.Minute + 1}, facts: facts{status: 404},
+			fresh: "none yes no Refused Rejected", exposed: "none yes no Refused Rejected"},
+		{name: "refused again, early", contract: settle, history: history{refused: true, apart: time.Minute}, facts: facts{status: 404},
+			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "refused once, late", contract: settle, history: history{apart: time.Hour}, facts: facts{status: 404},
+			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "refused again, no settle time known", history: history{refused: true, apart: time.Hour}, facts: facts{status: 404},
+			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "something repeats, 404", contract: repeats, facts: facts{status: 404}, fresh: "maybe no no Refused Pending", exposed: "maybe no no Refused Pending"},
+		{name: "something repeats, 429", contract: repeats, facts: facts{status: 429}, fresh: "maybe no now Throttled Pending", exposed: "maybe no now Throttled Pending"},
+		{name: "something repeats, marked 404", contract: repeats, facts: facts{status: 404, header: replayed}, fresh: "none yes no Refused Rejected", exposed: "none yes no Refused Rejected"},
+		{name: "something repeats, never connected", contract: repeats, facts: facts{failure: neverConnected}, fresh: "none no now NotSent Pending", exposed: "none no now NotSent Pending"},
+		{name: "a repeat brings no body", contract: func(c *Contract) { c.Stored.NoAnswer = true }, facts: facts{status: 200, cut: true},
+			fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+	} {
+		contract := plainContract()
+		if c.contract != nil {
+			c.contract(contract)
+		}
+		for _, exposed := range []bool{false, true} {
+			h := c.history
+			h.method, h.protection, h.exposed = http.MethodPost, keyed, exposed
+			want := c.fresh
+			if exposed {
+				want = c.exposed
+			}
+			j := classify(c.facts, h, contract, classifyNow)
+			assert.Equal(t, want, judgementCell(j, exposed), "%s, exposed %v", c.name, exposed)
+			if c.name == "verdict done" {
+				assert.Equal(t, "ch_1", j.reference)
+			}
+			contradicted := strings.Contains(c.name, "ignored") || strings.Contains(c.name, "mismatch")
+			assert.Equal(t, contradicted, j.contradicts != "", c.name)
+			assert.Equal(t, c.facts.status != 0 && strings.Contains(c.name, "marked"), j.replayed, c.name)
+		}
+	}
+}
+
+func TestAContractWithWeakFactsIsNoProtection(t *testing.T) {
+	t.Parallel()
+	for proof, want := range map[Proof]protection{ProofDeclared: keyed, ProofVendor: keyed, ProofSecondary: unprotected, ProofUnknown: unprotected} {
+		c := plainContract()
+		c.Proof = proof
+		assert.Equal(t, want, record{Begun: begun{Wire: "k"}}.protection(c), "proof %d", proof)
+	}
+	assert.Equal(t, unprotected, record{Begun: begun{Wire: "k"}}.protection(nil))
+	assert.Equal(t, idempotent, record{Begun: begun{Wire: "k", Idempotent: true}}.protection(nil))
+}
+
+func TestTheServersWaitIsHeardOnEveryAnswer(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 302, 307, 400, 401, 409, 429, 500, 503} {
+		f := facts{status: status, header: http.Header{"Retry-After": {"7"}}}
+		j := classify(f, history{method: http.MethodPost, protection: keyed}, plainContract(), classifyNow)
+		assert.True(t, j.asked, status)
+		assert.Equal(t, 7*time.Second, j.wait, status)
+	}
 }
