@@ -364,10 +364,10 @@ func TestAContractWithWeakFactsIsNoProtection(t *testing.T) {
 	for proof, want := range map[Proof]protection{ProofDeclared: keyed, ProofVendor: keyed, ProofSecondary: unprotected, ProofUnknown: unprotected} {
 		c := plainContract()
 		c.Proof = proof
-		assert.Equal(t, want, record{Begun: begun{Wire: "k"}}.protection(c), "proof %d", proof)
+		assert.Equal(t, want, record{Begun: begun{Wire: "k"}}.protection(policy{contract: c}), "proof %d", proof)
 	}
-	assert.Equal(t, unprotected, record{Begun: begun{Wire: "k"}}.protection(nil))
-	assert.Equal(t, idempotent, record{Begun: begun{Wire: "k", Idempotent: true}}.protection(nil))
+	assert.Equal(t, unprotected, record{Begun: begun{Wire: "k"}}.protection(policy{}))
+	assert.Equal(t, idempotent, record{Begun: begun{Wire: "k", Idempotent: true}}.protection(policy{}))
 }
 
 func TestTheServersWaitIsHeardOnEveryAnswer(t *testing.T) {

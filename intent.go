@@ -262,7 +262,8 @@ func (m machine) hold(p policy, now time.Time) held {
 	if r.Begun.Wire != "" && p.contract == nil {
 		return held{held: true, reason: NoContract}
 	}
-	if r.Exposed && (protection == unprotected || protection == idempotent && !m.call.exposedHere) {
+	mayRepeat := r.Exposed || r.Incomplete
+	if mayRepeat && (protection == unprotected || protection == idempotent && !m.call.exposedHere) {
 		return held{held: true, park: true, reason: reason}
 	}
 	if r.aged() {

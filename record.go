@@ -40,7 +40,8 @@ type record struct {
 	Last  time.Time `json:"last,omitzero"`
 	// Exposed: an attempt may have had an effect, and nothing has settled it.
 	Exposed bool `json:"exposed,omitzero"`
-	// Incomplete: Confirmed, with an answer whose body is missing.
+	// Incomplete: Confirmed, with an answer whose body is missing and which a
+	// repeat may bring.
 	Incomplete bool `json:"incomplete,omitzero"`
 	// Repeated: the evidence allows a second effect.
 	Repeated bool `json:"repeated,omitzero"`
@@ -320,7 +321,7 @@ func (r *record) settle(state State, e event, at time.Time) {
 		if r.First.IsZero() {
 			r.First = at
 		}
-		r.Incomplete = j.incomplete
+		r.Incomplete = j.incomplete && j.again == againNow
 	}
 	if r.Reference == "" {
 		r.Reference = j.reference
