@@ -11,12 +11,12 @@ import "time"
 //	ready     readied, unready
 //	save      saved, saveFailed, saveUnknown, overtaken
 //	send      answered
-//	wait      woke, overtaken
+//	wait      woke
 //	look up   looked up
 //	settle    taken, resolved, answered (late)
 //
-// cancelled and joined may come at any time. An event that does not fit the outstanding
-// command changes nothing, and the command stands.
+// cancelled, joined and read may come at any time. An event that does not fit
+// the outstanding command changes nothing, and the command stands.
 type machine struct {
 	rec  record // as it is on disk
 	next record // as the next save leaves it
@@ -28,6 +28,8 @@ type machine struct {
 	call  call
 	// hop is where a redirect has led the attempt that follows.
 	hop string
+	// read is what another wrote while a save was outstanding.
+	read *record
 }
 
 // call is what one call, or one pass of Resume, may still do.
@@ -82,7 +84,7 @@ const (
 	evSaved
 	evSaveFailed  // nothing was written
 	evSaveUnknown // it may have been written
-	evOvertaken   // another's write came first
+	evOvertaken   // another's write came first; stored is what is on disk
 	evAnswered
 	evWoke
 	evCancelled // no caller is left
@@ -90,6 +92,7 @@ const (
 	evLooked    // something came beside the wait; it was told before this
 	evLookedUp
 	evResolved
+	evRead // another wrote, beside the outstanding command; stored is what is on disk
 )
 
 // event is one flat struct; the comment of a field names the kinds that set it.
@@ -105,7 +108,7 @@ type event struct {
 	delay    time.Duration // answered: the backoff's next wait
 	stop     bool          // answered: the backoff gives up
 	cause    string        // answered, unready: what happened, in our words
-	stored   record        // overtaken
+	stored   record        // overtaken, read
 	word     word          // resolved
 	finding  Finding       // looked up; an error is a finding that cannot tell
 }
@@ -150,19 +153,30 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 		return m.unready(e, p, now)
 	case e.kind == evWoke && m.out.kind == cmdWait:
 		return m.decide(p, now)
-	case e.kind == evOvertaken && (m.out.kind == cmdWait || m.out.kind == cmdSave):
-		m.rec, m.next, m.dirty = e.stored, e.stored, false
-		if heard := m.heard; heard != nil {
-			return m.hear(*heard, p, now)
+	case e.kind == evRead && e.stored.Revision > m.rec.Revision:
+		switch m.out.kind {
+		case cmdSave:
+			m.read = &e.stored // the save may have been before it: its result says so
+		case cmdReady, cmdWait, cmdLookUp:
+			m.rec, m.next, m.dirty = e.stored, e.stored, false
+			return m.decide(p, now)
 		}
-		return m.decide(p, now)
 	case m.out.kind == cmdSave:
+		read := m.read
+		m.read = nil
 		switch e.kind {
 		case evSaved:
-			return m.saved(p, now)
+			return m.saved(read, p, now)
 		case evSaveFailed, evSaveUnknown:
 			return m.unsaved(e.kind == evSaveUnknown)
+		case evOvertaken:
+			m.rec, m.next, m.dirty = e.stored, e.stored, false
+			if heard := m.heard; heard != nil {
+				return m.hear(*heard, p, now)
+			}
+			return m.decide(p, now)
 		}
+		m.read = read
 	}
 	return m, m.out
 }
@@ -313,8 +327,12 @@ func (m machine) unready(e event, p policy, now time.Time) (machine, command) {
 	return m.finish(now)
 }
 
-func (m machine) saved(p policy, now time.Time) (machine, command) {
+// saved goes on from a save; read is what another has written after it.
+func (m machine) saved(read *record, p policy, now time.Time) (machine, command) {
 	m.next.Revision++
+	if read != nil && read.Revision > m.next.Revision {
+		m.next = *read
+	}
 	m.rec, m.dirty, m.heard = m.next, false, nil
 	s := m.rec.Sending
 	if s == nil {
@@ -323,7 +341,7 @@ func (m machine) saved(p policy, now time.Time) (machine, command) {
 	// The clock is read again: the save may have taken long.
 	unsent := m
 	unsent.next.Sending = nil
-	if h := unsent.hold(p, now); h.held {
+	if h := unsent.hold(p, now); h.held || m.rec.State != Pending && !m.rec.Incomplete {
 		unsent.dirty = true
 		unsent.next.Attempts--
 		return unsent.decide(p, now)
