@@ -68,7 +68,8 @@ type command struct {
 	// timeout of the attempt; zero: none.
 	timeout time.Duration
 	// hop is where a redirect led (ready); empty: the begun URL. stale: the last
-	// credentials were refused (ready), or were in this call (send).
+	// credentials were refused (ready), or once in this call (send), so that the
+	// next refusal counts.
 	hop   string
 	stale bool
 	// notRecorded (settle): the journal could not keep what record tells.
@@ -201,7 +202,7 @@ func (m machine) take(e event, p policy, now time.Time) (machine, command) {
 	}
 	if r.again() && !e.call.resume && !e.call.recordOnly {
 		m.dirty = true
-		r.State, r.Reason, r.Answer = Pending, NotSent, nil
+		r.State, r.Reason, r.Answer, r.Due = Pending, NotSent, nil, now
 	}
 	return m.decide(p, now)
 }
@@ -241,10 +242,11 @@ func (m machine) decide(p policy, now time.Time) (machine, command) {
 	return m.do(command{kind: cmdReady, record: *r, hop: m.hop, stale: m.call.renewed && r.Reason == Unauthorized})
 }
 
-// finish ends the call: what is told is on disk first. An intent that was
-// neither recorded nor sent leaves nothing behind when its caller goes.
+// finish ends the call: what is told is on disk first. A begin that was neither
+// recorded nor sent leaves nothing behind when its caller goes.
 func (m machine) finish(now time.Time) (machine, command) {
-	if m.dirty && !(m.next.Revision == 0 && m.call.left) {
+	begins := m.next.Revision == 0 || m.rec.again()
+	if m.dirty && !(begins && m.call.left) {
 		return m.save(m.next, now)
 	}
 	return m.do(command{kind: cmdSettle, record: m.rec})

@@ -63,7 +63,7 @@ func (s *script) answer(f facts) {
 	s.t.Helper()
 	s.want(cmdSend)
 	r := s.cmd.record
-	h := history{method: "POST", exposed: r.Exposed, protection: r.protection(s.p)}
+	h := history{method: "POST", exposed: r.Exposed, protection: r.protection(s.p), renewable: !s.cmd.stale}
 	e := event{kind: evAnswered, attempt: r.Sending.ID, judged: classify(f, h, s.p.contract, s.now)}
 	if f.status != 0 {
 		e.answer = &answer{Status: f.status, Incomplete: f.cut}
@@ -121,6 +121,56 @@ func TestABodyThatARepeatDoesNotBringIsNotAskedForLater(t *testing.T) {
 	s.want(cmdSettle)
 	s.restart()
 	s.want(cmdSettle)
+}
+
+func TestCredentialsAreRenewedOnceACall(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, keyed)
+	s.send("1")
+	s.answer(facts{status: 401})
+	s.want(cmdReady)
+	require.True(t, s.cmd.stale)
+	s.send("2")
+	s.answer(facts{status: 401})
+	s.want(cmdSettle)
+	require.Equal(t, Rejected, s.cmd.record.State)
+	require.Equal(t, Unauthorized, s.cmd.record.Reason)
+	s.restart()
+	s.want(cmdReady) // a new call begins it again
+	require.False(t, s.cmd.stale)
+	s.send("3")
+	s.answer(facts{status: 200})
+	s.want(cmdSettle)
+	require.Equal(t, Confirmed, s.cmd.record.State)
+}
+
+func TestABeginThatWasNotSentLeavesNothingBehindWhenItsCallerLeaves(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, keyed)
+	s.step(event{kind: evCancelled})
+	s.step(event{kind: evReadied, attempt: "1"})
+	s.want(cmdSettle)
+	require.Zero(t, s.cmd.record.Revision)
+
+	s = newScript(t, keyed)
+	s.send("1")
+	s.answer(facts{status: 401})
+	s.send("2")
+	s.answer(facts{status: 401})
+	s.restart() // begun again
+	begunAgain := s.m
+	s.step(event{kind: evCancelled})
+	s.step(event{kind: evReadied, attempt: "3"})
+	s.want(cmdSettle)
+	require.Equal(t, Rejected, s.cmd.record.State)
+
+	s.m = begunAgain
+	s.step(event{kind: evReadied, attempt: "3"})
+	s.step(event{kind: evCancelled}) // too late for that: the save is under way
+	s.step(event{kind: evSaved})
+	s.want(cmdSave)
+	require.Equal(t, Pending, s.cmd.record.State)
+	require.False(t, s.cmd.record.due().IsZero(), "it is on disk, so a pass takes it up")
 }
 
 // What another wrote beside a save is not the save's result: the machine must
