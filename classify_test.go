@@ -303,6 +303,10 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 		{name: "verdict done", contract: verdict(VerdictDone), facts: facts{status: 409, body: json("it")}, fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
 		{name: "verdict in progress", contract: verdict(VerdictInProgress), facts: facts{status: 400, body: json("it")},
 			fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
+		{name: "a fresh success after in progress", history: history{inProgress: true}, facts: facts{status: 201},
+			fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "a marked success after in progress", history: history{inProgress: true}, facts: facts{status: 201, header: replayed},
+			fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
 		{name: "verdict mismatch", contract: verdict(VerdictMismatch), facts: facts{status: 422, body: json("it")},
 			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
 		{name: "verdict key spent", contract: verdict(VerdictKeySpent), facts: facts{status: 400, body: json("it")},
@@ -352,7 +356,7 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 			if c.name == "verdict done" {
 				assert.Equal(t, "ch_1", j.reference)
 			}
-			contradicted := strings.Contains(c.name, "ignored") || strings.Contains(c.name, "mismatch")
+			contradicted := strings.Contains(c.name, "ignored") || strings.Contains(c.name, "fresh success")
 			assert.Equal(t, contradicted, j.contradicts != "", c.name)
 			assert.Equal(t, c.facts.status != 0 && strings.Contains(c.name, "marked"), j.replayed, c.name)
 		}

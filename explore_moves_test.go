@@ -283,7 +283,7 @@ func (x *exploration) answer(w *world, s sighting) {
 		w.wire.phase = wireStopped // something in between has it, and has answered
 	}
 	w.stray()
-	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: r.protection(x.policy(w).contract), renewable: !w.m.out.stale,
+	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: r.protection(x.policy(w)), renewable: !w.m.out.stale,
 		refused: r.RefusedStatus != 0 && r.RefusedStatus == s.facts.status, apart: r.Sending.At.Sub(r.Last)}
 	e := event{kind: evAnswered, attempt: r.Sending.ID, judged: classify(s.facts, h, x.policy(w).contract, w.now()), delay: s.delay}
 	if s.facts.status != 0 {
