@@ -44,9 +44,10 @@
 //   - No byte leaves before the key and the exact request are on disk.
 //   - Every attempt, before and after any restart, carries the same key and the
 //     same payload.
-//   - Confirmed is told on positive evidence only: the API's own success, or the
-//     word given to Resolve. Rejected only when no attempt can have taken effect.
-//     All else is Pending, with a [Reason] and [Outcome].MayHaveExecuted.
+//   - Confirmed is told on positive evidence only: the API's own success, a
+//     lookup that found the effect ([Config].Lookup), or the word given to Resolve.
+//     Rejected only when no attempt can have taken effect. All else is Pending,
+//     with a [Reason] and [Outcome].MayHaveExecuted.
 //   - An outcome is on disk before it is told. Confirmed and Rejected do not
 //     change, except by Resolve, and except that a refusal of credentials
 //     ([Unauthorized]) of an intent that was never exposed is tried again by a new
@@ -62,16 +63,20 @@
 // # The limits
 //
 //   - Nobody can promise delivery exactly once. An API that forgets the key
-//     early, or ignores it, can act twice; what shows of that is told as
-//     MayHaveRepeated.
+//     early, or ignores it, can act twice. What shows of that is told as
+//     MayHaveRepeated, and stops automatic resends under that contract until
+//     [Client.Trust].
 //   - It speaks of the attempts of one journal. Of another journal's attempts at
-//     the same action, or another client's, it knows nothing.
+//     the same action, or another client's, it knows nothing; [DerivedKeys] gives
+//     several journals the same keys, no more.
 //   - A journal is one file on one machine, used by one client at a time
 //     ([ErrJournalLocked]). It is as durable as that disk's fsync.
-//   - Bodies of requests and answers are in the journal as they are, readable by
-//     whoever can read the file; it is made with mode 0600.
+//   - Bodies of requests and answers are in the journal, which is made with mode
+//     0600: in the clear, unless [Config].Sealer encrypts them. Actions, URLs and
+//     headers that are no credentials are always in the clear.
 //   - Confirmed by a 202 means that the request was accepted, no more.
-//   - Journals grow: nothing is pruned yet.
+//   - What is settled is pruned as [Retention] says; what is not settled never is.
+//     The file does not shrink.
 //
 // # States
 //
