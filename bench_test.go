@@ -32,6 +32,7 @@ import (
 //	/half-put   intents a second to half of bbolt's rate of one put a commit
 //	/disk       intents a second to the disk's rate of bbolt-shaped commits
 //	/bare       requests a second to those of the bare transport
+//	cpu-µs/op   of the whole process, the server's share too where it is in it
 //
 // Run it with
 //
@@ -89,12 +90,9 @@ func BenchmarkHappy(b *testing.B) {
 	for _, callers := range []int{1, 16, 256} {
 		transport := &http.Transport{MaxIdleConnsPerHost: callers}
 		b.Cleanup(transport.CloseIdleConnections)
-		bare := func(b *testing.B) {
-			crowd(b, callers, b.N, func(int64) { trip(b, transport, benchRequest(http.MethodPost, server.URL, "key")) })
-		}
 		b.Run(fmt.Sprintf("loopback/POST bare/%d callers", callers), func(b *testing.B) {
 			b.ReportAllocs()
-			bare(b)
+			crowd(b, callers, func(int64) { trip(b, transport, benchRequest(http.MethodPost, server.URL, "key")) })
 			perSecond(b, "requests/s")
 		})
 		b.Run(fmt.Sprintf("loopback/POST journaled/%d callers", callers), func(b *testing.B) {
@@ -160,7 +158,7 @@ func journaled(b *testing.B, c *oncehttp.Client, callers int, url string, name f
 	puts, disk := putRate(), diskRate()
 	b.ReportAllocs()
 	b.ResetTimer()
-	crowd(b, callers, b.N, func(n int64) {
+	crowd(b, callers, func(n int64) {
 		o, err := c.Do(name(n), benchRequest(http.MethodPost, url, ""))
 		if err != nil || o.State != oncehttp.Confirmed {
 			b.Errorf("%v: %v", o, err)
@@ -174,18 +172,26 @@ func journaled(b *testing.B, c *oncehttp.Client, callers int, url string, name f
 	return rate
 }
 
-// crowd does n things, by so many callers that each does one after the other.
-func crowd(b *testing.B, callers, n int, do func(int64)) {
+// crowd does b.N things, by so many callers that each does one after the other.
+func crowd(b *testing.B, callers int, do func(int64)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
+	before := cpuTime(b)
 	for range callers {
 		all.Go(func() {
-			for i := next.Add(1); i <= int64(n) && !b.Failed(); i = next.Add(1) {
+			for i := next.Add(1); i <= int64(b.N) && !b.Failed(); i = next.Add(1) {
 				do(i)
 			}
 		})
 	}
 	all.Wait()
+	b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // beside measures how often a second something is done, in 100 ms.
