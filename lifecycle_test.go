@@ -231,16 +231,21 @@ func TestLeavingAndJoiningAtTheSameMomentStrandsNobody(t *testing.T) {
 	srv := mockserver.Memory(mockserver.Config{})
 	defer srv.Close()
 	const rounds = 150
-	var cancel context.CancelFunc
-	c := open(t, journalPath(t), oncehttp.Config{Transport: srv.Transport(), Authorize: func(*http.Request, bool) error {
-		go cancel()
-		time.Sleep(time.Duration(chance.IntN(60)) * time.Microsecond)
+	type leaveKey struct{}
+	c := open(t, journalPath(t), oncehttp.Config{Transport: srv.Transport(), Authorize: func(req *http.Request, _ bool) error {
+		if leave, ok := req.Context().Value(leaveKey{}).(func()); ok {
+			leave()
+		}
 		return nil
 	}})
 	for i := range rounds {
 		action := fmt.Sprintf("pay-%d", i)
-		var ctx context.Context
-		ctx, cancel = context.WithCancel(t.Context())
+		pause := time.Duration(chance.IntN(60)) * time.Microsecond
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx = context.WithValue(ctx, leaveKey{}, func() {
+			go cancel()
+			time.Sleep(pause)
+		})
 		joins := i%2 == 0
 		var all sync.WaitGroup
 		var left error
