@@ -322,9 +322,6 @@ func (m machine) unready(e event, p policy, now time.Time) (machine, command) {
 	if r.State == Pending {
 		m.dirty = m.dirty || r.Reason != NeedsCredentials
 		r.Reason, r.Cause = NeedsCredentials, e.cause
-		if r.Due.IsZero() {
-			r.Due = now
-		}
 	}
 	return m.finish(now)
 }

@@ -173,6 +173,22 @@ func TestABeginThatWasNotSentLeavesNothingBehindWhenItsCallerLeaves(t *testing.T
 	require.False(t, s.cmd.record.due().IsZero(), "it is on disk, so a pass takes it up")
 }
 
+func TestMissingCredentialsDoNotMakeAParkedIntentDue(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, keyed)
+	s.send("1")
+	s.answer(facts{failure: lost})
+	s.send("2")
+	s.answer(facts{status: 400})
+	s.want(cmdSettle)
+	require.True(t, s.cmd.record.due().IsZero())
+	s.restart()
+	s.step(event{kind: evUnready})
+	s.want(cmdSave)
+	require.Equal(t, NeedsCredentials, s.cmd.record.Reason)
+	require.True(t, s.cmd.record.due().IsZero())
+}
+
 // What another wrote beside a save is not the save's result: the machine must
 // not take for saved what it commands because of it.
 func TestAnotherWriteBesideASaveIsNotItsResult(t *testing.T) {
@@ -258,7 +274,7 @@ func TestAnEventThatDoesNotFitChangesNothing(t *testing.T) {
 		if x.name != "keyed, persons" && x.name != "contract gone" {
 			continue
 		}
-		x.met = func(_, w *world) {
+		x.met = func(_, w *world, _ move) {
 			if w.m == nil {
 				return
 			}
