@@ -2,6 +2,7 @@ package oncehttp
 
 import (
 	"fmt"
+	"slices"
 )
 
 // The checks of the exploration, by name.
@@ -24,6 +25,8 @@ const (
 	checkFate      = "an unknown fate is NotRecorded"
 	checkCount     = "attempts on disk are never fewer than requests"
 	checkEnds      = "every call ends"
+	checkDue       = "what was never exposed stays due"
+	checkConflict  = "a conflict stays until a person decides"
 )
 
 type breach struct{ check, what string }
@@ -84,7 +87,9 @@ func (x *exploration) written(w *world, r record, byResume, byPerson bool) {
 			x.check(old.again() && !byResume, checkSettled, fmt.Sprintf("%s became %s", old.State, r.State))
 		}
 		x.check(old.Begun.Wire == r.Begun.Wire, checkOneKey, "the key on disk changes")
+		x.check(byPerson || old.Reason != Conflict || r.Reason == Conflict, checkConflict, "it is gone")
 	}
+	x.check(r.State != Pending || r.Exposed || !r.due().IsZero(), checkDue, "no pass takes it up any more")
 	w.disk = &r
 	x.truthful(w, r)
 }
@@ -117,7 +122,9 @@ func (x *exploration) told(w *world, r record, notRecorded bool) {
 		}
 		return
 	}
-	x.check(sameRecord(r, w.disk) || sameRecord(r, w.was[0]) || sameRecord(r, w.was[1]), checkTold, fmt.Sprintf("told revision %d, %s %s", r.Revision, r.State, r.Reason))
+	if !sameRecord(r, w.disk) && !slices.ContainsFunc(w.was[:], func(d *record) bool { return sameRecord(r, d) }) {
+		x.fail(checkTold, "told revision %d, %s %s", r.Revision, r.State, r.Reason)
+	}
 }
 
 func sameRecord(r record, d *record) bool {

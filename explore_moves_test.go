@@ -17,6 +17,7 @@ type moveKind uint8
 
 const (
 	mvCall moveKind = iota // of the seat arg
+	mvBegin
 	mvLeave
 	mvTurn
 	mvReadied
@@ -42,7 +43,7 @@ const (
 // goesOn: the call takes its course, and nobody helps it to an end.
 func (mv move) goesOn() bool {
 	switch mv.kind {
-	case mvCall, mvLeave, mvWord, mvLateAnswer, mvWriteKept, mvBack, mvClose, mvReopen, mvCrash:
+	case mvCall, mvBegin, mvLeave, mvWord, mvLateAnswer, mvWriteKept, mvBack, mvClose, mvReopen, mvCrash:
 		return false
 	}
 	return true
@@ -62,7 +63,7 @@ func (mv move) String() string {
 	case mvWord:
 		return "a person says " + [...]string{"Confirmed", "Rejected", "Rejected, by force"}[mv.arg]
 	}
-	return [...]string{mvTurn: "the driver goes on", mvReadied: "the request is ready", mvUnready: "credentials are missing", mvConnect: "a connection",
+	return [...]string{mvBegin: "caller A begins", mvTurn: "the driver goes on", mvReadied: "the request is ready", mvUnready: "credentials are missing", mvConnect: "a connection",
 		mvReach: "the server handles the request", mvWoke: "the wait is over", mvLooked: "the wait is interrupted", mvLand: "the call ends",
 		mvLateAnswer: "a late success", mvWriteKept: "another intent's save is done, the kept evidence is written", mvArrive: "a stray request arrives", mvTick: "time passes",
 		mvBack: "the clock goes back", mvClose: "Close", mvReopen: "a new process", mvCrash: "CRASH"}[mv.kind]
@@ -120,6 +121,7 @@ func (x *exploration) moves(w *world, list []move) []move {
 		}
 		add(may, mvCall, who)
 	}
+	add(l.begins > 0 && !w.closed && !w.seats[callerA].seated, mvBegin)
 	add(w.result != nil, mvTurn)
 	add(w.said(cmdReady), mvReadied)
 	add(w.said(cmdReady) && l.unready > 0, mvUnready)
@@ -171,7 +173,10 @@ func (x *exploration) make(w *world, mv move) {
 	switch mv.kind {
 	case mvCall:
 		w.left.calls[mv.arg]--
-		x.call(w, int(mv.arg))
+		x.call(w, int(mv.arg), false)
+	case mvBegin:
+		w.left.begins--
+		x.call(w, callerA, true)
 	case mvLeave:
 		w.left.leaves--
 		x.leave(w, int(mv.arg))

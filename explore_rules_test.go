@@ -40,13 +40,13 @@ func TestEveryWrongRuleIsFoundByItsCheck(t *testing.T) {
 		rules    wrongRules
 		check    string
 	}{
-		{"key changed after a restart", "keyed, more crashes", wrongRules{keyChanged: true}, checkOneKey},
+		{"key changed after a restart", "keyed, crashes", wrongRules{keyChanged: true}, checkOneKey},
 		{"sent before the save", "keyed, two callers", wrongRules{sendsUnsaved: true}, checkSaved},
-		{"exposure forgotten by a later answer", "keyed, two callers", wrongRules{forgetsExposure: true}, checkTruth},
+		{"exposure forgotten by a later answer", "keyed, two callers", wrongRules{forgetsExposure: true}, checkRejected},
 		{"rejected while exposed", "keyed, two callers", wrongRules{rejectsExposed: true}, checkRejected},
 		{"recovered as never sent", "unprotected", wrongRules{recoversUnsent: true}, checkTruth},
-		{"window not looked at after the save", "keyed, crashes", wrongRules{looksOnce: true}, checkWindow},
-		{"window not looked at when connected", "keyed, crashes", wrongRules{connectsLate: true}, checkWindow},
+		{"window not looked at after the save", "keyed, window", wrongRules{looksOnce: true}, checkWindow},
+		{"window not looked at when connected", "keyed, window", wrongRules{connectsLate: true}, checkWindow},
 		{"clock gone back not noticed", "keyed, clock", wrongRules{ignoresClock: true}, checkClock},
 		{"the server's time ignored", "keyed, two callers", wrongRules{ignoresNotBefore: true}, checkNotBefore},
 		{"repeated without protection", "unprotected", wrongRules{repeatsAnything: true}, checkSafe},
@@ -59,7 +59,7 @@ func TestEveryWrongRuleIsFoundByItsCheck(t *testing.T) {
 		{"told before the save", "keyed, credentials", wrongRules{tellsTooSoon: true}, checkTold},
 		{"an unknown fate exposes", "keyed, journal faults", wrongRules{tellsUnknownSent: true}, checkFate},
 		{"another's write taken for the save's result", "keyed, persons", wrongRules{readAsOvertaken: true}, checkTold},
-		{"a wait that does not end", "keyed, more crashes", wrongRules{sleepsOn: true}, checkEnds},
+		{"a wait that does not end", "keyed, crashes", wrongRules{sleepsOn: true}, checkEnds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestEveryWrongRuleIsFoundByItsCheck(t *testing.T) {
 				x.run()
 				require.NotNil(t, x.breach, "not found in %d states", x.states)
 				assert.Equal(t, c.check, x.breach.check, "%s", x.story())
-				t.Logf("%d states to %s", x.states, x.story())
+				t.Logf("found by %q after %d states", x.breach.check, x.states)
 				return
 			}
 			t.Fatalf("no exploration %q", c.in)

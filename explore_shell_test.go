@@ -11,7 +11,8 @@ import (
 // step of theirs.
 
 // call seats a caller or a pass, and takes the intent up if nobody drives it.
-func (x *exploration) call(w *world, who int) {
+// recordOnly is Begin.
+func (x *exploration) call(w *world, who int, recordOnly bool) {
 	if who == resumer {
 		if w.m != nil {
 			return
@@ -28,7 +29,7 @@ func (x *exploration) call(w *world, who int) {
 		kind, s.until = ownResume, time.Time{}
 	}
 	mine := w.m == nil
-	if mine && !x.takeUp(w, who) {
+	if mine && !x.takeUp(w, recordOnly) {
 		return
 	}
 	var g grant
@@ -36,7 +37,7 @@ func (x *exploration) call(w *world, who int) {
 	w.seats[who] = s
 	switch {
 	case mine:
-		w.result = &event{kind: evTaken, call: call{until: until, resume: who == resumer}}
+		w.result = &event{kind: evTaken, call: call{until: until, resume: who == resumer, recordOnly: recordOnly}}
 		w.flights++
 		x.check(g == grantDrive, checkOneDriver, "nobody drives, and the owners say that somebody does")
 	case g == grantSeat:
@@ -48,7 +49,7 @@ func (x *exploration) call(w *world, who int) {
 
 // takeUp loads the record or makes it. It is false when there is nothing to
 // drive.
-func (x *exploration) takeUp(w *world, who int) bool {
+func (x *exploration) takeUp(w *world, recordOnly bool) bool {
 	r := record{Action: "pay", State: Pending, Reason: NotSent, Due: w.now(), Seen: w.now(), Begun: x.begun(w)}
 	m := machine{next: r, dirty: true}
 	w.shown = record{}
@@ -58,7 +59,7 @@ func (x *exploration) takeUp(w *world, who int) bool {
 		w.shown = *w.disk
 	case w.disk != nil:
 		r = *w.disk
-		if r.State != Pending && !r.Incomplete && !r.again() {
+		if r.State != Pending && !r.Incomplete && !r.again() || recordOnly {
 			x.told(w, r, false)
 			w.resuming = false
 			return false
@@ -218,7 +219,7 @@ func (x *exploration) save(w *world, fate saveFate) {
 		if w.m.heard != nil || before == nil {
 			w.askedOnDisk = w.asked
 		}
-		w.was = [2]*record{before, w.was[0]}
+		w.was = [3]*record{before, w.was[0], w.was[1]}
 	}
 	switch fate {
 	case saveDone:
@@ -259,7 +260,7 @@ func (x *exploration) beside(w *world, e event) {
 	if cmd.kind != cmdSave {
 		return
 	}
-	w.was = [2]*record{w.disk, w.was[0]}
+	w.was = [3]*record{w.disk, w.was[0], w.was[1]}
 	cmd.record.Revision++
 	x.written(w, cmd.record, false, e.kind == evResolved)
 	m, _ = x.step(m, event{kind: evSaved}, policy{}, w.now())

@@ -32,7 +32,7 @@ type exploration struct {
 	path   []move
 	states int
 	// met is told of every step of a world, when it is set.
-	met func(from, to *world)
+	met func(from, to *world, mv move)
 }
 
 // visit is a state as it was reached.
@@ -82,15 +82,12 @@ func (x *exploration) run() {
 					edges = append(edges, [2]int32{to, id})
 				}
 				if x.met != nil {
-					x.met(&level[i], &w)
+					x.met(&level[i], &w, mv)
 				}
 			}
 			id++
 		}
 		x.states = len(visits)
-		if debugExplore {
-			fmt.Println(len(level), len(visits), len(edges))
-		}
 	}
 	x.states = len(visits)
 	if stuck := unreached(len(visits), edges, done); stuck >= 0 {
@@ -169,22 +166,28 @@ func explorations() []*exploration {
 	weak := exploredContract()
 	weak.Proof = ProofUnknown
 	all := []*exploration{
-		{name: "keyed, crashes", timed: true, left: worldBudget{calls: [3]int8{1, 0, 1}, faults: 2, crashes: 1}},
-		{name: "keyed, more crashes", left: worldBudget{calls: [3]int8{1, 0, 2}, faults: 3, crashes: 2}},
-		{name: "keyed, two callers", left: worldBudget{calls: [3]int8{1, 1, 0}, faults: 2, leaves: 2}},
-		{name: "keyed, journal faults", left: worldBudget{calls: [3]int8{2, 0, 0}, faults: 1, crashes: 1, saveFaults: 2}},
-		{name: "keyed, persons", left: worldBudget{calls: [3]int8{1, 1, 0}, faults: 1, words: 1, lateAnswers: 1}},
-		{name: "keyed, close", left: worldBudget{calls: [3]int8{1, 1, 1}, faults: 1, closes: 1, leaves: 1}},
-		{name: "keyed, clock", timed: true, left: worldBudget{calls: [3]int8{1, 0, 1}, faults: 1, crashes: 1, back: 1}},
-		{name: "keyed, credentials", left: worldBudget{calls: [3]int8{2, 0, 1}, faults: 2, unready: 1, crashes: 1}},
-		{name: "contract gone", changed: true, left: worldBudget{calls: [3]int8{2, 0, 1}, faults: 1, crashes: 1}},
-		{name: "contract weaker", changed: true, later: weak, left: worldBudget{calls: [3]int8{2, 0, 1}, faults: 1, crashes: 1}},
-		{name: "idempotent", protection: idempotent, left: worldBudget{calls: [3]int8{1, 1, 1}, faults: 2, crashes: 1, leaves: 1}},
-		{name: "unprotected", protection: unprotected, left: worldBudget{calls: [3]int8{2, 1, 1}, faults: 2, crashes: 1, leaves: 1}},
+		{name: "keyed, crashes", protection: keyed, left: worldBudget{calls: [3]int8{1, 0, 2}, faults: 3, crashes: 2}},
+		{name: "keyed, window", protection: keyed, timed: true, left: worldBudget{calls: [3]int8{1, 0, 1}, faults: 1, crashes: 1, leaves: 1}},
+		{name: "keyed, clock", protection: keyed, timed: true, left: worldBudget{calls: [3]int8{1, 0, 1}, faults: 1, back: 1}},
+		{name: "keyed, two callers", protection: keyed, left: worldBudget{calls: [3]int8{1, 1, 0}, faults: 1, leaves: 2}},
+		{name: "keyed, journal faults", protection: keyed, left: worldBudget{calls: [3]int8{2, 0, 0}, faults: 1, crashes: 1, saveFaults: 2}},
+		{name: "keyed, persons", protection: keyed, left: worldBudget{calls: [3]int8{1, 1, 0}, faults: 1, words: 2, lateAnswers: 1}},
+		{name: "keyed, begin", protection: keyed, left: worldBudget{calls: [3]int8{1, 0, 1}, begins: 1, faults: 1, crashes: 1}},
+		{name: "keyed, close", protection: keyed, left: worldBudget{calls: [3]int8{1, 1, 1}, faults: 1, closes: 1, leaves: 1}},
+		{name: "keyed, credentials", protection: keyed, left: worldBudget{calls: [3]int8{2, 0, 0}, faults: 2, unready: 1, crashes: 1}},
+		{name: "contract gone", protection: keyed, changed: true, left: worldBudget{calls: [3]int8{2, 0, 1}, faults: 2, crashes: 1}},
+		{name: "contract weaker", protection: keyed, changed: true, later: weak, left: worldBudget{calls: [3]int8{2, 0, 1}, faults: 2, crashes: 1}},
+		{name: "idempotent", protection: idempotent, left: worldBudget{calls: [3]int8{1, 1, 1}, faults: 2, crashes: 1}},
+		{name: "unprotected", protection: unprotected, left: worldBudget{calls: [3]int8{2, 0, 1}, faults: 2, crashes: 1, leaves: 1}},
 	}
 	for _, x := range all {
-		if x.name[0] == 'k' || x.name[0] == 'c' {
-			x.protection, x.contract = keyed, exploredContract()
+		if x.protection == keyed {
+			x.contract = exploredContract()
+		}
+		if *exploreLong {
+			x.left.faults++
+			x.left.leaves++
+			x.left.calls[resumer]++
 		}
 	}
 	return all
@@ -192,18 +195,25 @@ func explorations() []*exploration {
 
 func TestEveryReachableStateKeepsThePromises(t *testing.T) {
 	t.Parallel()
-	for _, x := range explorations() {
-		t.Run(x.name, func(t *testing.T) {
-			t.Parallel()
-			begun := time.Now()
-			x.run()
-			t.Logf("%d states in %v", x.states, time.Since(begun).Round(time.Millisecond))
-			if x.breach != nil {
-				t.Fatal(x.story())
-			}
-			assert.Greater(t, x.states, 1000)
-		})
+	all := explorations()
+	drawn := make([]transitions, len(all))
+	t.Run("explore", func(t *testing.T) {
+		for i, x := range all {
+			drawn[i] = transitions{}
+			x.met = drawn[i].add
+			t.Run(x.name, func(t *testing.T) {
+				t.Parallel()
+				begun := time.Now()
+				x.run()
+				if x.breach != nil {
+					t.Fatal(x.story())
+				}
+				t.Logf("%d states in %v", x.states, time.Since(begun).Round(time.Millisecond))
+				assert.Greater(t, x.states, 1000)
+			})
+		}
+	})
+	if !t.Failed() && !*exploreLong {
+		goldenFile(t, "testdata/states.golden", drawStates(drawn))
 	}
 }
-
-const debugExplore = false

@@ -15,9 +15,9 @@ type world struct {
 	back bool
 
 	disk *record // nil: none
-	// was is the disk before the last two writes of which the driver has not
+	// was is the disk before the last three writes of which the driver has not
 	// heard: a call that overlaps them may still tell it.
-	was [2]*record
+	was [3]*record
 	// spoiled: the journal takes no writes until it is opened again.
 	spoiled bool
 
@@ -86,9 +86,9 @@ const (
 
 // worldBudget bounds a world: how often each thing may still happen.
 type worldBudget struct {
-	calls                                    [3]int8
-	faults, crashes, back, words, closes     int8
-	saveFaults, unready, lateAnswers, leaves int8
+	calls                                            [3]int8
+	faults, crashes, back, words, closes             int8
+	saveFaults, unready, lateAnswers, leaves, begins int8
 }
 
 // worldStart is when every world begins. The usable part of the window ends two and
@@ -179,7 +179,7 @@ func (w *world) crash() {
 	w.stray()
 	w.m, w.result, w.beside, w.kept = nil, nil, nil, nil
 	w.owners, w.shown, w.seats = owners{}, record{}, [3]worldSeat{}
-	w.was, w.spoiled, w.closed, w.resuming = [2]*record{}, false, false, false
+	w.was, w.spoiled, w.closed, w.resuming = [3]*record{}, false, false, false
 	w.asked = w.askedOnDisk
 	w.restarted = true
 }
@@ -198,12 +198,13 @@ func (w *world) encode(b []byte) []byte {
 		c.bytes(w.exposedAt, w.keyAt)
 	}
 	l := w.left
-	c.bytes(l.calls[0], l.calls[1], l.calls[2], l.faults, l.crashes, l.back, l.words, l.closes, l.saveFaults, l.unready, l.lateAnswers, l.leaves)
+	c.bytes(l.calls[0], l.calls[1], l.calls[2], l.faults, l.crashes, l.back, l.words, l.closes, l.saveFaults, l.unready, l.lateAnswers, l.leaves, l.begins)
 	c.attempt(w.wire.id)
 	c.texts(w.wire.key, w.key, w.sentKey)
 	c.record(w.disk)
-	c.record(w.was[0])
-	c.record(w.was[1])
+	for _, r := range w.was {
+		c.record(r)
+	}
 	c.machine(w.m)
 	c.machine(w.kept)
 	c.event(w.result)
