@@ -84,19 +84,40 @@
 // started and not judged counts as one that may have been sent.
 //
 //	states:begin
-//	recorded   -- attempt saved --------------------------> sending
-//	sending    -- it took effect -------------------------> Confirmed
-//	sending    -- a definite no, nothing else may have ---> Rejected
-//	sending    -- no effect, another attempt can help ----> waiting
-//	sending    -- it may have taken effect ---------------> exposed
-//	sending    -- the process died -----------------------> exposed
-//	waiting    -- its time has come, attempt saved -------> sending
-//	exposed    -- inside the key's window, attempt saved -> sending
-//	exposed    -- no contract, key too old, or futile ----> parked
-//	parked     -- Resolve --------------------------------> Confirmed, Rejected
-//	Confirmed  -- evidence of no effect ------------------> Conflict
-//	Rejected   -- evidence of an effect ------------------> Conflict
-//	Conflict   -- Resolve --------------------------------> Confirmed, Rejected
+//	Recorded   Pending: no attempt has had an effect
+//	Sending    Pending: an attempt has started and is not judged yet
+//	Exposed    Pending: an attempt may have had an effect; sent again while that is safe
+//	Parked     Pending: the same, and not sent again by itself
+//	Confirmed  it took effect
+//	Rejected   nothing took effect, and nothing will
+//	Conflict   there is evidence of both; a person decides
+//
+//	(new)      --> Recorded   Begin
+//	           --> Sending    an attempt starts
+//	Recorded   --> Sending    an attempt starts
+//	           --> Confirmed  a person's word
+//	           --> Rejected   a person's word
+//	Sending    --> Recorded   answer: no effect; withdrawn before it was sent
+//	           --> Sending    a crash, and the next attempt
+//	           --> Exposed    answer: no effect; answer: maybe an effect; a crash; withdrawn before it was sent
+//	           --> Parked     answer: no effect; answer: maybe an effect; a crash; withdrawn before it was sent
+//	           --> Confirmed  answer: done; a person's word
+//	           --> Rejected   answer: refused; a person's word
+//	Exposed    --> Sending    an attempt starts
+//	           --> Parked     no longer safe to send
+//	           --> Confirmed  a late success; a person's word
+//	           --> Rejected   a person's word
+//	Parked     --> Sending    an attempt starts
+//	           --> Confirmed  a late success; a person's word
+//	           --> Rejected   a person's word
+//	Confirmed  --> Rejected   a person's word
+//	           --> Conflict   evidence against it
+//	Rejected   --> Recorded   begun again by Do
+//	           --> Sending    begun again by Do
+//	           --> Confirmed  a person's word
+//	           --> Conflict   evidence against it
+//	Conflict   --> Confirmed  a person's word
+//	           --> Rejected   a person's word
 //	states:end
 //
 // # Errors
