@@ -101,7 +101,7 @@ func TestAConflictIsReadByWhatItSays(t *testing.T) {
 		running := mockserver.Code(409, "idempotency_in_progress").With("Retry-After", "1")
 		inBubble(t, script(running), func(b *bench) {
 			want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
-			assert.GreaterOrEqual(b, b.gaps()[0], time.Second)
+			assert.GreaterOrEqual(b, b.firstGap(), time.Second)
 			assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
 		})
 	})

@@ -44,7 +44,7 @@ func TestARedirectIsFollowedOnlyToTheSameOrigin(t *testing.T) {
 				})
 			}
 			for _, location := range []string{
-				"http://other.test/payments", "https://mock/payments", "http://mock:8080/payments", "//other.test/payments",
+				"http://other.test/payments", "https://mock/payments", "https://mock:80/payments", "http://mock:8080/payments", "//other.test/payments",
 				"http://user:pass@mock/payments", "", "http://%zz/", "ftp://mock/payments", "mailto:x@mock",
 			} {
 				inBubble(t, script(mockserver.Redirect(code, location)), func(b *bench) {

@@ -199,11 +199,18 @@ func (b *bench) known() *oncehttp.Outcome {
 
 // gaps are the times between the requests that the server received.
 func (b *bench) gaps() (gaps []time.Duration) {
-	requests := b.srv.Requests()
-	for i := range requests[1:] {
-		gaps = append(gaps, requests[i+1].Time.Sub(requests[i].Time))
+	for i, requests := 1, b.srv.Requests(); i < len(requests); i++ {
+		gaps = append(gaps, requests[i].Time.Sub(requests[i-1].Time))
 	}
 	return gaps
+}
+
+// firstGap is the wait before the second request.
+func (b *bench) firstGap() time.Duration {
+	b.Helper()
+	gaps := b.gaps()
+	require.NotEmpty(b, gaps)
+	return gaps[0]
 }
 
 // oneKey checks that every request carried the same key and body, and returns

@@ -3,6 +3,7 @@ package oncehttp_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -87,6 +88,8 @@ func warm(t *testing.T, srv *mockserver.Server, transport *http.Transport, conne
 			ready.Wait()
 			resp, err := transport.RoundTrip(post(t, srv.URL+"/warm", ""))
 			if assert.NoError(t, err) {
+				_, err = io.Copy(io.Discard, resp.Body) // else the connection is not used again
+				assert.NoError(t, err)
 				resp.Body.Close()
 			}
 		})

@@ -267,7 +267,7 @@ func TestWorkThatOutlastsAnAttemptIsWaitedFor(t *testing.T) {
 		assert.True(b, o.Response.Replayed)
 		assert.LessOrEqual(b, o.Attempts, 6)
 		assert.Equal(b, 1, b.srv.Effects(b.oneKey()))
-		for _, gap := range b.gaps()[1:] {
+		for _, gap := range b.gaps()[min(1, len(b.gaps())):] {
 			assert.GreaterOrEqual(b, gap, time.Second)
 		}
 	}, impatient(10*time.Second))
