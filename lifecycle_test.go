@@ -127,9 +127,11 @@ func TestAWaitEndsWithTheCaller(t *testing.T) {
 			all.Go(func() {
 				ctx, cancel := context.WithTimeout(b.Context(), 2*time.Second)
 				defer cancel()
+				begun := time.Now()
 				o, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
 				b.ruled(o, err)
 				require.ErrorIs(b, err, context.DeadlineExceeded)
+				assert.Less(b, time.Since(begun), 100*time.Millisecond)
 			})
 			all.Go(func() { want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do()) })
 			all.Wait()
