@@ -84,6 +84,7 @@
 // started and not judged counts as one that may have been sent.
 //
 //	states:begin
+//
 //	Recorded   Pending: no attempt has had an effect
 //	Sending    Pending: an attempt has started and is not judged yet
 //	Exposed    Pending: an attempt may have had an effect; sent again while that is safe
@@ -118,6 +119,7 @@
 //	           --> Conflict   evidence against it
 //	Conflict   --> Confirmed  a person's word
 //	           --> Rejected   a person's word
+//
 //	states:end
 //
 // # Errors
