@@ -129,6 +129,8 @@ func (c *Client) drive(f *flight, m machine, e event) {
 			c.tell(before, m.rec)
 		}
 		switch cmd.kind {
+		case cmdAsk:
+			e = event{kind: evAdmitted}
 		case cmdReady:
 			e = c.ready(f, cmd)
 		case cmdSave:

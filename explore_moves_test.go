@@ -20,6 +20,8 @@ const (
 	mvBegin
 	mvLeave
 	mvTurn
+	mvAdmitted
+	mvShut
 	mvReadied
 	mvUnready
 	mvSave // with the fate arg
@@ -63,7 +65,7 @@ func (mv move) String() string {
 	case mvWord:
 		return "a person says " + [...]string{"Confirmed", "Rejected", "Rejected, by force"}[mv.arg]
 	}
-	return [...]string{mvBegin: "caller A begins", mvTurn: "the driver goes on", mvReadied: "the request is ready", mvUnready: "credentials are missing", mvConnect: "a connection",
+	return [...]string{mvBegin: "caller A begins", mvTurn: "the driver goes on", mvAdmitted: "the gate lets it go", mvShut: "the gate is shut", mvReadied: "the request is ready", mvUnready: "credentials are missing", mvConnect: "a connection",
 		mvReach: "the server handles the request", mvWoke: "the wait is over", mvLooked: "the wait is interrupted", mvLand: "the call ends",
 		mvLateAnswer: "a late success", mvWriteKept: "another intent's save is done, the kept evidence is written", mvArrive: "a stray request arrives", mvTick: "time passes",
 		mvBack: "the clock goes back", mvClose: "Close", mvReopen: "a new process", mvCrash: "CRASH"}[mv.kind]
@@ -123,6 +125,9 @@ func (x *exploration) moves(w *world, list []move) []move {
 	}
 	add(l.begins > 0 && !w.closed && !w.seats[callerA].seated, mvBegin)
 	add(w.result != nil, mvTurn)
+	add(w.said(cmdAsk), mvAdmitted)
+	add(w.said(cmdAsk) && l.shuts > 0, mvShut)
+	add(w.said(cmdAsk) && len(w.beside) > 0, mvLooked)
 	add(w.said(cmdReady), mvReadied)
 	add(w.said(cmdReady) && l.unready > 0, mvUnready)
 	if w.said(cmdSave) {
@@ -182,6 +187,11 @@ func (x *exploration) make(w *world, mv move) {
 		x.leave(w, int(mv.arg))
 	case mvTurn:
 		x.turn(w)
+	case mvAdmitted:
+		w.result = &event{kind: evAdmitted}
+	case mvShut:
+		w.left.shuts--
+		w.result = &event{kind: evShut, again: w.now()}
 	case mvReadied:
 		w.result = &event{kind: evReadied, attempt: strconv.Itoa(w.m.next.Attempts + 1)}
 	case mvUnready:

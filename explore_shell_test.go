@@ -104,6 +104,9 @@ func (x *exploration) turn(w *world) {
 	w.beside, w.result = nil, nil
 	var cmd command
 	m, cmd = x.step(m, e, p, w.now())
+	if cmd.kind == cmdAsk && x.left.shuts == 0 { // the gate is open: its word is of this round
+		m, cmd = x.step(m, event{kind: evAdmitted}, p, w.now())
+	}
 	w.m = &m
 	w.shown = m.rec
 	for i, r := range w.was {

@@ -175,6 +175,7 @@ func explorations() []*exploration {
 		{name: "keyed, begin", protection: keyed, left: worldBudget{calls: [3]int8{1, 0, 1}, begins: 1, faults: 1, crashes: 1}},
 		{name: "keyed, close", protection: keyed, left: worldBudget{calls: [3]int8{1, 1, 1}, faults: 1, closes: 1, leaves: 1}},
 		{name: "keyed, credentials", protection: keyed, left: worldBudget{calls: [3]int8{2, 0, 0}, faults: 2, unready: 1, crashes: 1}},
+		{name: "keyed, gate", protection: keyed, left: worldBudget{calls: [3]int8{1, 1, 1}, faults: 1, shuts: 2, leaves: 1}},
 		{name: "contract gone", protection: keyed, changed: true, left: worldBudget{calls: [3]int8{2, 0, 1}, faults: 2, crashes: 1}},
 		{name: "contract weaker", protection: keyed, changed: true, later: weak, left: worldBudget{calls: [3]int8{2, 0, 1}, faults: 2, crashes: 1}},
 		{name: "idempotent", protection: idempotent, left: worldBudget{calls: [3]int8{1, 1, 1}, faults: 2, crashes: 1}},

@@ -86,9 +86,9 @@ const (
 
 // worldBudget bounds a world: how often each thing may still happen.
 type worldBudget struct {
-	calls                                            [3]int8
-	faults, crashes, back, words, closes             int8
-	saveFaults, unready, lateAnswers, leaves, begins int8
+	calls                                                   [3]int8
+	faults, crashes, back, words, closes                    int8
+	saveFaults, unready, lateAnswers, leaves, begins, shuts int8
 }
 
 // worldStart is when every world begins. The usable part of the window ends two and
@@ -198,7 +198,7 @@ func (w *world) encode(b []byte) []byte {
 		c.bytes(w.exposedAt, w.keyAt)
 	}
 	l := w.left
-	c.bytes(l.calls[0], l.calls[1], l.calls[2], l.faults, l.crashes, l.back, l.words, l.closes, l.saveFaults, l.unready, l.lateAnswers, l.leaves, l.begins)
+	c.bytes(l.calls[0], l.calls[1], l.calls[2], l.faults, l.crashes, l.back, l.words, l.closes, l.saveFaults, l.unready, l.lateAnswers, l.leaves, l.begins, l.shuts)
 	c.attempt(w.wire.id)
 	c.texts(w.wire.key, w.key, w.sentKey)
 	c.record(w.disk)

@@ -8,6 +8,7 @@ import "time"
 // and tells it what happened.
 //
 //	command   then it waits for
+//	ask       admitted, shut
 //	ready     readied, unready
 //	save      saved, saveFailed, saveUnknown, overtaken
 //	send      answered
@@ -46,12 +47,15 @@ type call struct {
 	exposedHere, renewed, stopped, left bool
 	// lookedUp: the system of record was asked.
 	lookedUp bool
+	// admitted: the host's gate lets the next attempt go.
+	admitted bool
 }
 
 type commandKind uint8
 
 const (
 	cmdSettle commandKind = iota // the call ends; the outcome is told
+	cmdAsk                       // ask the host's gate, with until as patience
 	cmdReady                     // make the request to hop, authorize it, compare it with the record
 	cmdSave                      // make record durable
 	cmdSend                      // send the attempt that record.Sending names
@@ -72,6 +76,8 @@ type command struct {
 	// next refusal counts.
 	hop   string
 	stale bool
+	// parked (ask): no caller waits.
+	parked bool
 	// notRecorded (settle): the journal could not keep what record tells.
 	notRecorded bool
 }
@@ -80,6 +86,8 @@ type eventKind uint8
 
 const (
 	evTaken eventKind = iota
+	evAdmitted
+	evShut // the gate lets nobody go in time
 	evReadied
 	evUnready
 	evSaved
@@ -108,6 +116,7 @@ type event struct {
 	location string        // answered: where a 307 or 308 to the same origin leads
 	delay    time.Duration // answered: the backoff's next wait
 	stop     bool          // answered: the backoff gives up
+	again    time.Time     // shut: when to ask again
 	cause    string        // answered, unready: what happened, in our words
 	stored   record        // overtaken, read
 	word     word          // resolved
@@ -133,11 +142,14 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 	switch {
 	case e.kind == evCancelled:
 		m.call.left = true
-		if m.out.kind == cmdWait {
+		if m.out.kind == cmdWait || m.out.kind == cmdAsk {
 			return m.decide(p, now)
 		}
 	case e.kind == evJoined:
-		m.call.left, m.call.until = false, later(m.call.until, e.call.until)
+		m.call.left, m.call.resume, m.call.until = false, false, later(m.call.until, e.call.until)
+		if m.out.kind == cmdAsk {
+			return m.decide(p, now)
+		}
 	case e.kind == evTaken && m.out.kind == cmdSettle:
 		return m.take(e, p, now)
 	case (e.kind == evResolved || e.kind == evAnswered) && m.out.kind == cmdSettle:
@@ -148,6 +160,11 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 	case e.kind == evLookedUp && m.out.kind == cmdLookUp:
 		m.call.lookedUp = true
 		return m.hear(e, p, now)
+	case e.kind == evAdmitted && m.out.kind == cmdAsk:
+		m.call.admitted = true
+		return m.decide(p, now)
+	case e.kind == evShut && m.out.kind == cmdAsk:
+		return m.shut(e, now)
 	case e.kind == evReadied && m.out.kind == cmdReady:
 		return m.start(e, p, now)
 	case e.kind == evUnready && m.out.kind == cmdReady:
@@ -158,7 +175,7 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 		switch m.out.kind {
 		case cmdSave:
 			m.read = &e.stored // the save may have been before it: its result says so
-		case cmdReady, cmdWait, cmdLookUp:
+		case cmdAsk, cmdReady, cmdWait, cmdLookUp:
 			m.rec, m.next, m.dirty = e.stored, e.stored, false
 			return m.decide(p, now)
 		}
@@ -184,6 +201,9 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 
 func (m machine) do(c command) (machine, command) {
 	m.out = c
+	if c.kind != cmdReady && c.kind != cmdSave {
+		m.call.admitted = false // used, or not wanted
+	}
 	return m, c
 }
 
@@ -238,6 +258,9 @@ func (m machine) decide(p policy, now time.Time) (machine, command) {
 	}
 	if waits {
 		return m.do(command{kind: cmdWait, until: r.NotBefore})
+	}
+	if !m.call.admitted {
+		return m.do(command{kind: cmdAsk, record: *r, until: m.call.until, parked: m.call.resume})
 	}
 	return m.do(command{kind: cmdReady, record: *r, hop: m.hop, stale: m.call.renewed && r.Reason == Unauthorized})
 }
@@ -310,10 +333,30 @@ func (m machine) start(e event, p policy, now time.Time) (machine, command) {
 	}
 	m.dirty = true
 	r := m.next
+	if r.Reason == GateClosed {
+		r.Reason = NotSent
+		if r.Exposed {
+			r.Reason = Unknown
+		}
+	}
 	r.Begun.Stripped = e.stripped
 	r.Sending = &sending{ID: e.attempt, At: now}
 	r.Attempts++
 	return m.save(r, now)
+}
+
+// shut ends the call. The intent may be taken up again when the gate said.
+func (m machine) shut(e event, now time.Time) (machine, command) {
+	m.call.stopped = true
+	r := &m.next
+	if r.State == Pending {
+		m.dirty = true
+		r.Reason = GateClosed
+		if !r.Due.IsZero() { // one that is parked stays so
+			r.Due = e.again
+		}
+	}
+	return m.finish(now)
 }
 
 func (m machine) unready(e event, p policy, now time.Time) (machine, command) {

@@ -36,6 +36,9 @@ func newScript(t *testing.T, p protection) *script {
 
 func (s *script) step(e event) command {
 	s.m, s.cmd = s.m.step(e, s.p, s.now)
+	if s.cmd.kind == cmdAsk { // the gate is open
+		s.m, s.cmd = s.m.step(event{kind: evAdmitted}, s.p, s.now)
+	}
 	return s.cmd
 }
 
@@ -264,6 +267,7 @@ func TestAnEventThatDoesNotFitChangesNothing(t *testing.T) {
 	t.Parallel()
 	fits := map[commandKind][]eventKind{
 		cmdSettle: {evTaken, evResolved, evAnswered},
+		cmdAsk:    {evAdmitted, evShut, evCancelled, evJoined, evRead},
 		cmdReady:  {evReadied, evUnready, evRead},
 		cmdSave:   {evSaved, evSaveFailed, evSaveUnknown, evOvertaken, evRead},
 		cmdSend:   {evAnswered},
@@ -289,7 +293,7 @@ func TestAnEventThatDoesNotFitChangesNothing(t *testing.T) {
 				}
 				before := m
 				if kind == evCancelled || kind == evJoined {
-					before.call.left, before.call.until = after.call.left, after.call.until
+					before.call.left, before.call.until, before.call.resume = after.call.left, after.call.until, after.call.resume
 				}
 				require.Equal(t, before, after, "event %d after command %d", kind, m.out.kind)
 				require.Equal(t, m.out, cmd)

@@ -221,7 +221,7 @@ func (r record) outcome(share float64, attempt time.Duration) *Outcome {
 	if r.Sending != nil && r.State == Pending && (r.Reason == NotSent || r.Reason == "") {
 		o.Reason = Unknown
 	}
-	if r.State == Pending && r.Attempts > 0 {
+	if r.State == Pending && (r.Attempts > 0 || r.Reason == GateClosed) {
 		o.RetryAt = r.Due
 	}
 	if until, bounded := r.safeUntil(r.Begun.Window, share, attempt); bounded {
