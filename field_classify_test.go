@@ -197,3 +197,24 @@ func TestDeletingWhatIsGoneConfirmsOnlyAnExposedDelete(t *testing.T) {
 		want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, o)
 	})
 }
+
+func TestAnAnswerThatContradictsTheContractIsAnEvent(t *testing.T) {
+	t.Parallel()
+	var said []string
+	ignored := mockserver.Status(201).Committed().With("Key-Ignored", "true")
+	inBubble(t, script(mockserver.Lost(), ignored), func(b *bench) {
+		o := b.do()
+		want{oncehttp.Confirmed, "", 2, false, false}.check(b, o)
+		assert.True(b, o.MayHaveRepeated)
+		assert.Equal(b, []string{"the API says that it did not honour the key"}, said)
+		b.reopen()
+		assert.True(b, b.known().MayHaveRepeated)
+	}, func(cfg *oncehttp.Config) {
+		cfg.Contracts[0].Ignored = oncehttp.Marker{Headers: []string{"Key-Ignored"}}
+		cfg.OnEvent = func(e oncehttp.Event) {
+			if e.Kind == oncehttp.EventContradicted {
+				said = append(said, e.Cause)
+			}
+		}
+	})
+}

@@ -247,3 +247,17 @@ func TestRunDoesNotSpinOnWhatCannotBeSent(t *testing.T) {
 		cfg.Authorize = func(*http.Request, bool) error { events++; return assert.AnError }
 	})
 }
+
+// A transport that was lent keeps its idle connections.
+func TestALentTransportIsLeftAsItWas(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		b.do()
+		require.NoError(b, b.c.Close())
+		resp, err := b.cfg.Transport.RoundTrip(b.request(http.MethodGet, "/after", ""))
+		require.NoError(b, err)
+		require.NoError(b, resp.Body.Close())
+		q := b.srv.Requests()
+		assert.Equal(b, q[0].Conn, q[1].Conn)
+	})
+}
