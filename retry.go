@@ -83,6 +83,9 @@ func (c *Client) try(req *http.Request, body io.ReadCloser, more bool) (*http.Re
 		}
 		return nil, f, err
 	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
 	resp.Body = &triedBody{ReadCloser: resp.Body, cancel: cancel}
 	return resp, facts{status: resp.StatusCode, header: resp.Header}, nil
 }

@@ -172,3 +172,22 @@ func TestASafeRequestToAServerNotTrustedIsNotRepeated(t *testing.T) {
 		})
 	}
 }
+
+// http.RoundTripper asks for a body that is not nil; not every base knows.
+func TestAnAnswerAlwaysHasABody(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		inBubble(t, mockserver.Config{}, func(b *bench) {
+			resp, err := b.c.RoundTrip(b.request(method, "/payments", ""))
+			require.NoError(b, err)
+			text, err := io.ReadAll(resp.Body)
+			require.NoError(b, err)
+			assert.Empty(b, text)
+			require.NoError(b, resp.Body.Close())
+		}, func(cfg *oncehttp.Config) {
+			cfg.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 204, Header: http.Header{}, Request: req}, nil
+			})
+		})
+	}
+}
