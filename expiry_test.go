@@ -180,9 +180,12 @@ func TestWhileTheClockIsBehindTheRecordNothingExposedIsSent(t *testing.T) {
 // The clock is read again when the connection is got.
 func TestAConnectionGotAfterTheWindowCarriesNothing(t *testing.T) {
 	t.Parallel()
-	for _, method := range []string{http.MethodPost, http.MethodDelete} {
+	for i := range 4 {
+		method := []string{http.MethodPost, http.MethodDelete}[i%2]
+		server := script(mockserver.Lost())
+		server.HTTP2 = i >= 2
 		slow := false
-		inBubble(t, script(mockserver.Lost()), func(b *bench) {
+		inBubble(t, server, func(b *bench) {
 			body := payment
 			if method == http.MethodDelete {
 				body = ""
@@ -190,6 +193,7 @@ func TestAConnectionGotAfterTheWindowCarriesNothing(t *testing.T) {
 			first, err := b.c.Do("pay-1", b.request(method, "/payments", body))
 			b.ruled(first, err)
 			slow = true
+			b.cfg.Transport.(*http.Transport).CloseIdleConnections()
 			sleepUntil(first.SafeUntil.Add(-time.Minute))
 			again, err := b.c.Do("pay-1", b.request(method, "/payments", body))
 			b.ruled(again, err)
