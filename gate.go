@@ -125,9 +125,17 @@ type gatePolicy struct {
 }
 
 const (
-	flowSpan  = time.Second // over which the flow is measured
-	paceShare = 0.8         // of the flow that a throttling host bore
-	paceGrow  = 20.0        // seconds in which the pace would double
+	flowSpan = time.Second // over which the flow is measured
+	// The pace starts at paceShare of the flow that a throttling host bore, but
+	// not slower than slowestPace, and gains a paceCareful-th a second. If the
+	// host has not throttled for paceTrust it was too slow, and gains a
+	// paceBold-th.
+	paceShare             = 0.8
+	slowestPace           = time.Second
+	paceCareful, paceBold = 20, 2
+	paceTrust             = 5 * time.Second
+	// toldApart spreads those who are sent away, so that not more than 500 a
+	// second ask again.
 	toldApart = 2 * time.Millisecond
 )
 
@@ -206,9 +214,11 @@ func (g *gate) up(d *gateDecision, p gatePolicy, now time.Time) {
 	if !g.steady || g.grown >= g.room {
 		g.room, g.grown = min(g.room+1, math.MaxInt32), 0
 	}
-	if seconds := g.pace.Seconds(); seconds > 0 {
-		g.pace -= min(g.pace, time.Duration(seconds*seconds/paceGrow*float64(time.Second)))
+	gain := g.pace / paceCareful
+	if now.Sub(g.throttled) > paceTrust {
+		gain = g.pace / paceBold
 	}
+	g.pace -= time.Duration(float64(gain) * g.pace.Seconds())
 	if len(g.callers)+len(g.parked) == 0 && (g.pace == 0 || now.Sub(g.throttled) > p.limit) {
 		*g = gate{round: g.round + 1, flow: g.flow} // what is under way is not counted any more
 		d.opened = true
@@ -243,7 +253,7 @@ func (g *gate) down(d *gateDecision, e gateEvent, mine bool, p gatePolicy, now t
 	}
 	if wishes && e.throttled && (mine || !g.shut) {
 		if pace := g.flow.borne(e.wish); pace > 0 {
-			g.pace, g.throttled = min(pace, p.limit), now
+			g.pace, g.throttled = min(pace, slowestPace), now
 		}
 	}
 	switch {

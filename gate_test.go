@@ -275,6 +275,32 @@ func TestAThrottledHostIsAskedAtThePaceThatItBore(t *testing.T) {
 	require.Less(t, took, 25*time.Second)
 }
 
+func TestAHostThatBearsMoreThanThePaceIsSoonAskedFaster(t *testing.T) {
+	t.Parallel()
+	g := newGateTest(t)
+	g.step(gateEvent{kind: gateUp})
+	g.step(gateEvent{kind: gateDown, wish: g.now.Add(time.Second), throttled: true})
+	require.Equal(t, slowestPace, g.gate.pace)
+	start := g.now
+	for range 500 {
+		g.ask(false)
+	}
+	for len(g.gate.callers) > 0 {
+		for range g.probe() {
+			g.step(gateEvent{kind: gateUp, round: g.last.round})
+		}
+	}
+	t.Logf("500 in %v", g.now.Sub(start))
+	require.Greater(t, g.now.Sub(start), paceTrust)
+	require.Less(t, g.now.Sub(start), 4*paceTrust)
+	for !g.last.opened {
+		g.now = g.now.Add(time.Second)
+		require.Len(t, g.ask(false).pass, 1, "nobody waits for the pace when nobody is there")
+		g.step(gateEvent{kind: gateUp, round: g.last.round})
+	}
+	require.Less(t, g.now.Sub(start), 25*time.Second)
+}
+
 func TestAnOpenGateCostsNoAllocation(t *testing.T) {
 	g := newGateTest(t)
 	g.step(gateEvent{kind: gateUp})
