@@ -101,9 +101,20 @@ type judgement struct {
 	refusal bool
 	// reference is what the API calls the effect.
 	reference string
+	// host is what it says of the host, whatever it says of the intent.
+	host hostSign
 	// contradicts says in which way the answer contradicts the contract.
 	contradicts string
 }
+
+// hostSign is what one attempt says of the host that it went to.
+type hostSign uint8
+
+const (
+	hostMute hostSign = iota // nothing: a 500, a lost answer, an answer from something in between
+	hostUp                   // it works
+	hostDown                 // it does not, or not for us now
+)
 
 // state is what an attempt so judged makes of an intent that was exposed, or
 // not, before it. Again wins over a rejection.
@@ -123,6 +134,7 @@ func classify(f facts, h history, contract *Contract, now time.Time) judgement {
 	if f.status != 0 {
 		j.wait, j.asked = retryAfter(f.header, now)
 	}
+	j.host = judgeHost(f, contract)
 	// An ambiguous attempt is repeated only under an idempotent method, or a key
 	// that the API has not just denied.
 	protects := h.protection != unprotected && j.contradicts == ""
@@ -179,6 +191,28 @@ func judge(f facts, h history, contract *Contract) judgement {
 		j.again = againNo // a repeat would not bring the body
 	}
 	return j
+}
+
+// judgeHost: an answer that a contract's rule knows is the API's own word.
+func judgeHost(f facts, contract *Contract) hostSign {
+	if f.status != 0 && contract != nil {
+		if rule, ok := contract.rule(f.status, f.header, f.body); ok && rule.Verdict != VerdictThrottled && f.status/100 != 5 {
+			return hostUp
+		}
+	}
+	switch s := f.status; {
+	case s == 0 && (f.failure == neverConnected || f.failure == neverTrusted):
+		return hostDown
+	case s == http.StatusTooManyRequests, s == http.StatusBadGateway, s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
+		return hostDown
+	case contract != nil && !contract.Origin.isZero() && !contract.Origin.marks(f.header, f.body):
+		return hostMute
+	case s == http.StatusProxyAuthRequired, s == http.StatusRequestTimeout:
+		return hostMute
+	case s >= 200 && s < 500:
+		return hostUp
+	}
+	return hostMute
 }
 
 func judgeFailure(f failure) judgement {

@@ -30,7 +30,9 @@ type Client struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	drives sync.WaitGroup
-	slots  chan struct{} // one for each intent that Resume drives
+	slots  chan struct{} // one for each intent that Resume drives and that does not wait
+	loose  chan struct{} // one for each that waits
+	gates  *gates
 	ids    ids
 	// unresolved counts the open intents, from what the journal had at the start
 	// if there is a limit to them.
@@ -91,6 +93,7 @@ func New(j Journal, cfg Config) (*Client, error) {
 		cfg: cfg, journal: j, base: cfg.Transport, contracts: contracts, sealing: sealing,
 		identity: identity{ignore: cfg.IgnoreFields, significant: cfg.SignificantHeaders},
 		slots:    make(chan struct{}, cfg.Concurrency),
+		loose:    make(chan struct{}, maxParked),
 		flights:  map[string]*flight{}, kept: map[string]*machine{}, distrusted: map[string]bool{},
 	}
 	if c.base == nil {
@@ -102,6 +105,7 @@ func New(j Journal, cfg Config) (*Client, error) {
 		c.base = c.owned
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.gates = newGates(cfg, c.emit)
 	if cfg.MaxUnresolved > 0 {
 		for _, err := range j.Open(c.ctx) {
 			if err != nil {
@@ -121,6 +125,7 @@ func wallNow() time.Time { return time.Now().Round(0) }
 // happened, until the call ends. Nothing else decides.
 func (c *Client) drive(f *flight, m machine, e event) {
 	defer c.drives.Done()
+	defer c.freeSlot(f)
 	for {
 		before := m.rec
 		var cmd command
@@ -128,9 +133,12 @@ func (c *Client) drive(f *flight, m machine, e event) {
 		if e.kind == evSaved {
 			c.tell(before, m.rec)
 		}
+		if cmd.kind == cmdWait || cmd.kind == cmdSettle {
+			c.leaveGate(f)
+		}
 		switch cmd.kind {
 		case cmdAsk:
-			e = event{kind: evAdmitted}
+			e = c.ask(f, cmd)
 		case cmdReady:
 			e = c.ready(f, cmd)
 		case cmdSave:
@@ -286,6 +294,8 @@ func (c *Client) send(f *flight, cmd command) event {
 		f.policy.distrusted = true
 		c.distrust(f.policy.contract, r, why)
 	}
+	c.gates.heard(f.pass, hostEvent(e.judged, s.facts.status))
+	f.pass, f.admitted = gatePass{}, false
 	e.delay, e.stop = c.nextWait(r.Waits)
 	f.err, e.cause = s.err, ""
 	if s.err != nil {
@@ -368,6 +378,7 @@ func (c *Client) wait(f *flight, cmd command) event {
 	ev.Delay = max(0, time.Until(cmd.until))
 	c.emit(ev)
 	f.waiting(cmd.until)
+	c.loosen(f)
 	timer := time.NewTimer(time.Until(cmd.until))
 	defer timer.Stop()
 	select {

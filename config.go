@@ -28,6 +28,9 @@ type Config struct {
 	PassThrough func(*http.Request) bool
 	// Retry is the budget of one call.
 	Retry Retry
+	// Gate is what is done about a host that fails: by default its requests
+	// wait while one at a time probes it.
+	Gate Gate
 	// Authorize puts credentials into the request of an attempt. It runs on
 	// every attempt, after the wait and before the save that starts it, with the
 	// key in place. stale: the last credentials were refused. It may add headers
@@ -59,7 +62,8 @@ type Config struct {
 	// action beyond it is ErrTooMany, and nothing of it is recorded or sent. It
 	// keeps an outage from filling the disk. Default 0: no limit.
 	MaxUnresolved int
-	// Concurrency is how many intents Resume drives at a time. Default 8.
+	// Concurrency is how many intents Resume sends at a time; what waits is not
+	// counted. Default 8.
 	Concurrency int
 	// Retention says how long what is settled is kept. See there for defaults.
 	Retention Retention
@@ -143,13 +147,14 @@ func (cfg Config) withDefaults() (Config, error) {
 	setDuration(&cfg.LockTimeout, "LockTimeout", time.Second)
 	setInt(&cfg.MaxRequestBody, "MaxRequestBody", defaultMaxRequestBody)
 	setInt(&cfg.MaxResponseBody, "MaxResponseBody", defaultMaxResponseBody)
-	attempts, concurrency := int64(cfg.Retry.MaxAttempts), int64(cfg.Concurrency)
+	attempts, concurrency, failures := int64(cfg.Retry.MaxAttempts), int64(cfg.Concurrency), int64(cfg.Gate.Failures)
 	setInt(&attempts, "Retry.MaxAttempts", 4)
+	setInt(&failures, "Gate.Failures", 3)
 	setInt(&concurrency, "Concurrency", 8)
 	if cfg.MaxUnresolved < 0 {
 		bad("MaxUnresolved is negative (%d): want a positive number, or zero for no limit", cfg.MaxUnresolved)
 	}
-	cfg.Retry.MaxAttempts, cfg.Concurrency = int(attempts), int(concurrency)
+	cfg.Retry.MaxAttempts, cfg.Concurrency, cfg.Gate.Failures = int(attempts), int(concurrency), int(failures)
 	if cfg.Retry.Base > cfg.Retry.Cap {
 		bad("Retry.Base (%v) is above Retry.Cap (%v): lower the one or raise the other", cfg.Retry.Base, cfg.Retry.Cap)
 	}

@@ -17,10 +17,15 @@ const (
 	// EventAnswered: an attempt ended. Sets Attempt, AttemptID, and Status or
 	// Cause.
 	EventAnswered EventKind = "answered"
-	// EventWaiting: the next attempt will start after Delay.
+	// EventWaiting: the next attempt will start after Delay; not before it where
+	// the Reason is GateClosed.
 	EventWaiting EventKind = "waiting"
 	// EventLookedUp: the system of record was asked. Sets Reference or Cause.
 	EventLookedUp EventKind = "looked up"
+	// EventGateClosed: a host fails, and its requests wait. Sets Host, and Delay
+	// until the first probe. EventGateOpened: it works again.
+	EventGateClosed EventKind = "gate closed"
+	EventGateOpened EventKind = "gate opened"
 	// EventSettled: the intent became Confirmed or Rejected.
 	EventSettled EventKind = "settled"
 	// EventPending: a call ended without settling the intent.
@@ -74,13 +79,17 @@ func (c *Client) emit(e Event) {
 	}
 	level := slog.LevelDebug
 	switch e.Kind {
-	case EventSettled:
+	case EventSettled, EventGateOpened:
 		level = slog.LevelInfo
-	case EventPending, EventConflict, EventMismatch, EventContradicted:
+	case EventPending, EventGateClosed, EventConflict, EventMismatch, EventContradicted:
 		level = slog.LevelWarn
 	}
-	attrs := []slog.Attr{slog.String("action", e.Action), slog.String("key_print", e.KeyPrint)}
+	var attrs []slog.Attr
 	add := func(a slog.Attr) { attrs = append(attrs, a) }
+	if e.Action != "" {
+		add(slog.String("action", e.Action))
+		add(slog.String("key_print", e.KeyPrint))
+	}
 	if e.Host != "" {
 		add(slog.String("host", e.Host))
 	}
@@ -94,7 +103,7 @@ func (c *Client) emit(e Event) {
 	if e.Status != 0 {
 		add(slog.Int("status", e.Status))
 	}
-	if e.Kind == EventWaiting {
+	if e.Kind == EventWaiting || e.Kind == EventGateClosed {
 		add(slog.Duration("delay", e.Delay))
 	}
 	if e.Kind == EventSettled || e.Kind == EventPending || e.Kind == EventConflict {

@@ -31,6 +31,16 @@ type flight struct {
 	body    []byte
 	policy  policy
 	request *http.Request // of the attempt that comes next
+	// place is the flight's in the queue of its host's gate, pass what it got
+	// there; admitted: it may go, and only a slot may be missing. slot is one of
+	// Config.Concurrency, which an intent driven by Resume holds; loose: it has
+	// none while it waits.
+	gate     gateKey
+	place    *gateWait
+	pass     gatePass
+	admitted bool
+	slot     bool
+	loose    bool
 	// err is the last cause, journalErr what the journal said last.
 	err, journalErr error
 	// elsewhere is the action that the caller's key belongs to; again: begin
@@ -111,20 +121,25 @@ func (f *flight) tellMachine(e event) {
 	}
 }
 
-// advance tells the machine what happened: what others did meanwhile, then e.
-// It marks a save before anybody can leave in ignorance of it.
+// advance tells the machine what happened: what others did meanwhile, then e;
+// but the beginning of a call before what others did since. It marks a save
+// before anybody can leave in ignorance of it.
 func (f *flight) advance(m machine, e event) (machine, command) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := wallNow()
-	for _, other := range f.events {
-		m, _ = m.step(other, f.policy, now)
+	events := append(f.events, e)
+	if e.kind == evTaken {
+		events = append([]event{e}, f.events...)
 	}
 	f.events = nil
 	for _, s := range f.seats {
 		s.fresh = false
 	}
-	m, cmd := m.step(e, f.policy, now)
+	cmd := m.out
+	for _, e := range events {
+		m, cmd = m.step(e, f.policy, now)
+	}
 	f.rec, f.saving = m.rec, cmd.kind == cmdSave
 	for _, s := range f.seats {
 		if s.recordOnly && f.rec.Revision > 0 {
@@ -173,6 +188,15 @@ func (f *flight) leave(s *seating, cause error, now bool) {
 	defer f.mu.Unlock()
 	owners, g, left := f.owners.step(ownerEvent{kind: ownLeave, seat: seat{id: s.id}})
 	f.dismiss(owners, g, left, cause, now)
+}
+
+// hurry makes no more attempts for the sake of s alone, which stays.
+func (f *flight) hurry(s *seating) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.seats) == 1 && f.seats[s.id] == s {
+		f.tellMachine(event{kind: evCancelled})
+	}
 }
 
 // dismiss tells seats that leave what is known now. The lock is held.

@@ -207,6 +207,8 @@ func (o *Outcome) advice() []string {
 		lines = append(lines, "The server keeps its failure under this key, so asking again is futile: look the effect up, then Resolve.")
 	case NeedsCredentials:
 		lines = append(lines, "Set Config.Authorize, or repeat Do with the credentials, then Resume.")
+	case GateClosed:
+		lines = append(lines, "The host fails, or has asked to be left alone: one request at a time probes it.")
 	case NotRecorded:
 		lines = append(lines, "The journal could not record: mend it and open it again.")
 	default:

@@ -119,6 +119,7 @@ func (c *Client) flight(ctx context.Context, action string) (_ *flight, mine boo
 
 // abandon ends a flight that never left.
 func (c *Client) abandon(f *flight) {
+	c.freeSlot(f)
 	c.mu.Lock()
 	delete(c.flights, f.action)
 	c.mu.Unlock()
@@ -188,7 +189,12 @@ func (c *Client) setPolicy(f *flight, r record) {
 	}
 	f.policy = policy{maxAttempts: c.cfg.Retry.MaxAttempts, attempt: c.cfg.Retry.AttemptTimeout, share: c.cfg.WindowShare, lookup: c.cfg.Lookup != nil}
 	if u, err := url.Parse(r.Begun.URL); err == nil {
-		f.policy.contract = c.contracts.match(&http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header})
+		req := &http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header}
+		f.policy.contract = c.contracts.match(req)
+		f.gate = c.gateKey(req, f.policy.contract)
+		if r.Reason == Throttled {
+			c.gates.recall(f.gate, r.Seen, r.NotBefore)
+		}
 	}
 	if f.policy.contract != nil {
 		c.mu.Lock()

@@ -5,15 +5,17 @@ import (
 	"errors"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Resume is one pass over what is due: intents of earlier calls and of earlier
 // processes, each driven like a call of its own, at most Config.Concurrency at
-// a time over all passes. It yields each outcome, also of what is due and
-// cannot be sent (KeyExpired, NeedsCredentials), and an error only when the
-// pass itself cannot go on. Ending the loop stops taking up, and waits for what
-// is in flight. Intents that somebody drives already are left to them.
+// a time over all passes, beside those that wait. It yields each outcome, also
+// of what is due and cannot be sent (KeyExpired, NeedsCredentials, GateClosed),
+// and an error only when the pass itself cannot go on. Ending the loop stops
+// taking up and waiting, and waits for what is in flight. Intents that somebody
+// drives already are left to them.
 func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 	return func(yield func(*Outcome, error) bool) {
 		taking, stop := context.WithCancel(ctx)
@@ -21,7 +23,9 @@ func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 		results := make(chan *Outcome)
 		var failed error // of the pass, set before results is closed
 		var pass sync.WaitGroup
-		pass.Go(func() { failed = c.takeDue(ctx, taking, &pass, results) })
+		pass.Go(func() {
+			failed = c.takeDue(ctx, taking, &pass, func(o *Outcome) { results <- o })
+		})
 		go func() {
 			pass.Wait()
 			close(results)
@@ -39,8 +43,9 @@ func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 	}
 }
 
-// takeDue takes up what is due now, in the order of its time.
-func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, results chan<- *Outcome) error {
+// takeDue takes up what is due now, in the order of its time, and tells each
+// outcome.
+func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, tell func(*Outcome)) error {
 	var damaged []error
 	for e, err := range c.journal.Due(taking, wallNow()) {
 		if err != nil {
@@ -57,6 +62,9 @@ func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, resu
 		if err := c.closedErr(); err != nil {
 			return err
 		}
+		if c.driven(r.Action) {
+			continue
+		}
 		select {
 		case c.slots <- struct{}{}:
 		case <-taking.Done():
@@ -65,21 +73,24 @@ func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, resu
 			break
 		}
 		pass.Go(func() {
-			defer func() { <-c.slots }()
-			if o := c.resume(ctx, r.Action); o != nil {
-				results <- o
+			if o := c.resume(ctx, taking, r.Action); o != nil {
+				tell(o)
 			}
 		})
 	}
 	return errors.Join(append(damaged, ctx.Err())...)
 }
 
-// resume drives one intent of the journal, if nobody does.
-func (c *Client) resume(ctx context.Context, action string) *Outcome {
+// resume drives one intent of the journal, if nobody does. The slot that the
+// caller took is the flight's from here on. When taking ends, so does its
+// waiting.
+func (c *Client) resume(ctx, taking context.Context, action string) *Outcome {
 	f, mine, err := c.flight(ctx, action)
 	if err != nil || !mine {
+		<-c.slots
 		return nil
 	}
+	f.slot = true
 	now := wallNow()
 	t := ticket{action: action}
 	m, e, done, err := c.takeUp(ctx, f, &t, now)
@@ -95,27 +106,33 @@ func (c *Client) resume(ctx context.Context, action string) *Outcome {
 	}
 	close(f.loaded)
 	go c.drive(f, m, e)
+	stop := context.AfterFunc(taking, func() { f.hurry(s) })
+	defer stop()
 	told := f.await(ctx, nil, s)
 	return told.outcome
 }
 
-// Run takes up what is due, pass after pass, until ctx ends; it returns the
-// context's error, ErrClosed when the client is closed, or what made a pass
-// impossible.
+// Run takes up what is due until ctx ends; it returns the context's error,
+// ErrClosed when the client is closed, or what made it impossible. An intent
+// that waits does not hold up the others.
 func (c *Client) Run(ctx context.Context) error {
+	var pass sync.WaitGroup
+	defer pass.Wait()
+	var sent atomic.Bool
 	idle := c.cfg.Retry.Base
 	for {
-		progress := false
-		for o, err := range c.Resume(ctx) {
-			if err != nil {
-				return err
+		err := c.takeDue(ctx, ctx, &pass, func(o *Outcome) {
+			if !o.FromJournal {
+				sent.Store(true)
 			}
-			progress = progress || !o.FromJournal
+		})
+		if err != nil {
+			return err
 		}
 		// A pass that sent nothing is followed by a longer pause, since what it
 		// found cannot be sent as things are.
 		idle = min(2*idle, c.cfg.Retry.Cap)
-		if progress {
+		if sent.Swap(false) {
 			idle = c.cfg.Retry.Base
 		}
 		pause, err := c.untilDue(ctx, idle)

@@ -3,14 +3,17 @@ package oncehttp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"time"
 )
 
 // retry sends a request that may be repeated as it is, unjournaled, under the
-// same table and budget as an intent. When the budget is spent it hands back
-// the last answer, or the transport's own error.
+// same table and budget as an intent. The first attempt asks no gate, the
+// others do. When the budget is spent, or the gate lets nothing go in time, it
+// hands back the last answer, or the transport's own error.
 func (c *Client) retry(req *http.Request) (*http.Response, error) {
 	rewound, err := c.rewind(req)
 	if err != nil {
@@ -24,6 +27,7 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
 		until = deadline
 	}
+	var pass gatePass
 	for n := 0; ; n++ {
 		body, err := rewound.fresh()
 		if err != nil {
@@ -31,6 +35,10 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 		}
 		resp, f, err := c.try(req, body, n+1 < c.cfg.Retry.MaxAttempts)
 		j := classify(f, history{method: req.Method, protection: idempotent}, nil, wallNow())
+		if noConnection(err) {
+			j.host = hostDown
+		}
+		c.tried(req, pass, j, f.status)
 		if j.again != againNow || n+1 >= c.cfg.Retry.MaxAttempts || ctx.Err() != nil {
 			return resp, err
 		}
@@ -40,7 +48,7 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 			return resp, err
 		}
 		if resp != nil {
-			resp.Body.(*triedBody).drain()
+			resp.Body.(*triedBody).shelve()
 		}
 		timer := time.NewTimer(wait)
 		var ended error
@@ -55,10 +63,61 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 			ended = ErrClosed
 		}
 		timer.Stop()
+		if ended == nil {
+			var open bool
+			if pass, open, ended = c.queue(req, until); !open && ended == nil {
+				return resp, err
+			}
+		}
+		if resp != nil {
+			resp.Body.Close()
+		}
 		if ended != nil {
 			return nil, ended
 		}
 	}
+}
+
+// noConnection: no connection was got. It serves the gate, which may be wrong.
+func noConnection(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// tried tells the gate of an attempt. While every host works, a success is no
+// news.
+func (c *Client) tried(req *http.Request, pass gatePass, j judgement, status int) {
+	if pass.host == nil {
+		if j.host == hostMute || j.host == hostUp && c.gates.troubled.Load() == 0 {
+			return
+		}
+		pass = c.gates.at(c.gateKey(req, nil))
+	}
+	c.gates.heard(pass, hostEvent(j, status))
+}
+
+// queue waits for the gate's word on a retry.
+func (c *Client) queue(req *http.Request, until time.Time) (_ gatePass, open bool, ended error) {
+	pass, w := c.gates.ask(c.gateKey(req, nil), false, until)
+	if w == nil {
+		return pass, true, nil
+	}
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case a := <-w.answer:
+		return a.pass, a.pass.host != nil, nil
+	case <-timer.C:
+	case <-req.Context().Done():
+		ended = req.Context().Err()
+	//lint:ignore SA1019 http.Client.Timeout still sets it
+	case <-req.Cancel:
+		ended = context.Canceled
+	case <-c.ctx.Done():
+		ended = ErrClosed
+	}
+	c.gates.leave(w)
+	return gatePass{}, false, ended
 }
 
 // try makes one attempt. A time-out of ours ends with the answer's header. An
@@ -101,12 +160,23 @@ func (b *triedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// drain is for a body that nobody is handed.
-func (b *triedBody) drain() {
+// shelve takes a short body into memory, so that the connection is free during
+// the wait, and the answer can still be handed back after it.
+func (b *triedBody) shelve() {
 	timer := time.AfterFunc(drainTime, func() { b.cancel(nil) })
 	defer timer.Stop()
-	io.CopyN(io.Discard, b, drainLimit)
-	b.Close()
+	inner := b.ReadCloser
+	text, err := io.ReadAll(io.LimitReader(inner, drainLimit+1))
+	switch {
+	case len(text) > drainLimit:
+		b.ReadCloser = &liveBody{Reader: io.MultiReader(bytes.NewReader(text), inner), Closer: inner}
+		return
+	case err != nil:
+		b.ReadCloser = io.NopCloser(io.MultiReader(bytes.NewReader(text), cutOff{}))
+	default:
+		b.ReadCloser = io.NopCloser(bytes.NewReader(text))
+	}
+	inner.Close()
 }
 
 // rewound is a way to a fresh body for every attempt.

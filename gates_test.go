@@ -1,0 +1,78 @@
+package oncehttp
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func testGates(t *testing.T) *gates {
+	cfg, err := Config{}.withDefaults()
+	require.NoError(t, err)
+	return newGates(cfg, func(Event) {})
+}
+
+func TestGatesOfManyHostsAreForgottenWhenNobodyAsks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := testGates(t)
+		key := func(i int) gateKey { return gateKey{host: fmt.Sprintf("h%d.test:443", i)} }
+		fail := func(i int) {
+			for range 3 {
+				s.heard(s.at(key(i)), gateEvent{kind: gateDown})
+			}
+		}
+		for i := range maxGates {
+			fail(i)
+		}
+		require.EqualValues(t, maxGates, s.troubled.Load())
+		pass, w := s.ask(key(maxGates), false, time.Now().Add(time.Hour))
+		require.Nil(t, w)
+		require.Nil(t, pass.host, "there is no room, and it goes as if alone")
+		_, w = s.ask(key(0), false, time.Now().Add(time.Hour))
+		time.Sleep(5 * time.Minute)
+		fail(maxGates)
+		require.Len(t, s.hosts, 1, "also a probe that is lost holds none")
+		require.EqualValues(t, 1, s.troubled.Load())
+		pass = (<-w.answer).pass
+		require.NotNil(t, pass.host)
+		s.heard(pass, gateEvent{kind: gateUp})
+		s.heard(pass, gateEvent{kind: gateDown})
+		require.EqualValues(t, 1, s.troubled.Load(), "what is forgotten is not counted")
+		s.heard(s.at(key(maxGates)), gateEvent{kind: gateUp})
+		s.heard(s.at(key(maxGates)), gateEvent{kind: gateUp})
+		require.Zero(t, s.troubled.Load())
+	})
+}
+
+func TestAPassThatComesWhileItsAskerLeavesGoesToTheNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := testGates(t)
+		key := gateKey{host: "h.test:443"}
+		for range 3 {
+			s.heard(s.at(key), gateEvent{kind: gateDown})
+		}
+		until := time.Now().Add(time.Hour)
+		_, first := s.ask(key, false, until)
+		_, second := s.ask(key, false, until)
+		time.Sleep(2 * time.Second)
+		require.Len(t, first.answer, 1, "it has a pass, and does not know it")
+		require.Empty(t, second.answer)
+		require.False(t, s.leave(first).Before(time.Now()))
+		require.NotNil(t, (<-second.answer).pass.host)
+	})
+}
+
+func TestAskingAnOpenGateCostsNoAllocation(t *testing.T) {
+	s := testGates(t)
+	key := gateKey{contract: "api", scheme: "https", host: "h.test:443"}
+	until := time.Now().Add(time.Hour)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		pass, _ := s.ask(key, false, until)
+		s.heard(pass, gateEvent{kind: gateUp})
+	}))
+}
