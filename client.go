@@ -301,11 +301,6 @@ func (c *Client) send(f *flight, cmd command) event {
 	if s.err != nil {
 		e.cause = newCause(s.err).Error()
 	}
-	if what := e.judged.contradicts; what != "" {
-		ev := eventOf(EventContradicted, r)
-		ev.Cause = what
-		c.emit(ev)
-	}
 	if s.response == nil {
 		stop()
 		c.emit(answered(r, e))

@@ -176,9 +176,12 @@ func TestJitterOnlyAddsToTheServersWish(t *testing.T) {
 		inBubble(t, mockserver.Config{}, func(b *bench) {
 			b.srv.ScriptEachKey(asks(503, fmt.Sprint(asked.Seconds())))
 			var all sync.WaitGroup
-			for i := range clients {
+			for range clients {
+				b.path = journalPath(b.T)
+				b.open()
+				c := b.c
 				all.Go(func() {
-					o, err := b.c.Do(fmt.Sprintf("pay-%d", i), b.pay())
+					o, err := c.Do("pay-1", b.pay())
 					b.ruled(o, err)
 				})
 			}
