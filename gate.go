@@ -27,8 +27,6 @@ type gate struct {
 	// next: shut, and nobody goes before. wish is what the host asked for; it
 	// shuts the gate by itself.
 	next, wish time.Time
-	// crowd: others have asked while the wish was still to come.
-	crowd bool
 	// room is how many attempts may be under way while the gate is shut, grown
 	// the successes since it grew. steady: it has overshot once, and grows by one
 	// for every room successes from then on.
@@ -187,21 +185,10 @@ func (g *gate) ask(d *gateDecision, e gateEvent, p gatePolicy, now time.Time, u 
 		d.pass = append(d.pass, e.id)
 	case e.parked && len(g.parked) >= p.parked, g.hopeless(asker{e.id, e.until}, now):
 		d.turned = append(d.turned, gateTurned{e.id, g.again(p, now, u)})
-		g.crowds(p, now, u)
 	case e.parked:
 		g.parked = append(g.parked, asker{e.id, e.until})
-		g.crowds(p, now, u)
 	default:
 		g.callers = append(g.callers, asker{e.id, e.until})
-		g.crowds(p, now, u)
-	}
-}
-
-// crowds notes that others ask while the host wants to be left alone.
-func (g *gate) crowds(p gatePolicy, now time.Time, u float64) {
-	if !g.crowd && g.wish.After(now) {
-		g.crowd = true
-		g.next = later(g.next, g.jittered(p, now, u))
 	}
 }
 
@@ -294,7 +281,7 @@ func (g *gate) down(d *gateDecision, e gateEvent, mine bool, p gatePolicy, now t
 // probe shuts the gate, or goes back to one attempt at a time.
 func (g *gate) probe(p gatePolicy, now time.Time, u float64) {
 	if !g.shut {
-		g.parkedNext, g.crowd = false, false
+		g.parkedNext = false
 	}
 	g.shut, g.probing = true, true
 	g.room, g.under, g.grown = 1, 0, 0
@@ -308,17 +295,13 @@ func (g *gate) probeIn(p gatePolicy, now time.Time, u float64) {
 	g.next = g.jittered(p, now, u)
 }
 
-// jittered is the time of the next probe: not before the wish. Where others ask
-// too, or the host fails, a long wish is followed by a spread over an eighth of
-// it, since other clients were told the same time; a lone request that was asked
-// to come back goes when it was told to.
+// jittered is the time of the next probe: not before the wish, and after a long
+// one spread over an eighth of it, since others were told the same time.
 func (g *gate) jittered(p gatePolicy, now time.Time, u float64) time.Time {
 	from, spread := now, longestWait(g.tries, p.base, p.limit)
 	if g.wish.After(now) {
 		from = g.wish
-		if g.crowd || g.fails >= p.after {
-			spread = max(spread, min(p.limit, g.wish.Sub(now)/8))
-		}
+		spread = max(spread, min(p.limit, g.wish.Sub(now)/8))
 	}
 	return from.Add(fullJitter(u, 0, spread, spread))
 }
