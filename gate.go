@@ -25,11 +25,12 @@ type gate struct {
 	// probing: shut, and no success since.
 	probing bool
 	// next: shut, and nobody goes before. wish is what the host asked for; it
-	// shuts the gate by itself.
+	// shuts the gate by itself. wished: next comes of a wish.
 	next, wish time.Time
+	wished     bool
 	// room is how many attempts may be under way while the gate is shut, grown
-	// the successes since it grew. steady: it has overshot once, and grows by one
-	// for every room successes from then on.
+	// the successes since it grew. steady: it has overshot once, or others were
+	// told the same time, and it grows only by one for more than room successes.
 	room, grown int
 	steady      bool
 	// round tells attempts let go since the gate last shut from earlier ones,
@@ -84,6 +85,9 @@ type gateEvent struct {
 	until time.Time // ask: the end of its patience; zero: none
 	// parked: ask by an intent of the journal, with no caller.
 	parked bool
+	// waited (ask) is the end of a wait of the asker's own, jitter and what the
+	// host asked of it included; zero: there was none.
+	waited time.Time
 	// round of the pass: leave once let go, up, down, mute. Zero: it went while
 	// the gate was open, or without asking.
 	round uint64
@@ -180,6 +184,9 @@ func (g *gate) step(e gateEvent, p gatePolicy, now time.Time, u float64) gateDec
 }
 
 func (g *gate) ask(d *gateDecision, e gateEvent, p gatePolicy, now time.Time, u float64) {
+	if g.probing && g.wished && !g.wish.After(now) && !e.waited.Before(g.wish) && now.Before(g.next) {
+		g.next = now // its own jitter does for the gate's
+	}
 	switch {
 	case !g.shut:
 		d.pass = append(d.pass, e.id)
@@ -211,7 +218,7 @@ func (g *gate) up(d *gateDecision, p gatePolicy, now time.Time) {
 		g.probing, g.next, g.tries, g.told = false, now, 0, 0
 	}
 	g.grown++
-	if !g.steady || g.grown >= g.room {
+	if !g.steady || g.grown > g.room {
 		g.room, g.grown = min(g.room+1, math.MaxInt32), 0
 	}
 	gain := g.pace / paceCareful
@@ -287,19 +294,22 @@ func (g *gate) probe(p gatePolicy, now time.Time, u float64) {
 	g.room, g.under, g.grown = 1, 0, 0
 	g.round++
 	g.next = g.jittered(p, now, u)
+	g.steady = g.wished
 	g.latest = now
 }
 
 func (g *gate) probeIn(p gatePolicy, now time.Time, u float64) {
 	g.tries++
 	g.next = g.jittered(p, now, u)
+	g.steady = g.steady || g.wished
 }
 
 // jittered is the time of the next probe: not before the wish, and after a long
-// one spread over an eighth of it, since others were told the same time.
+// one spread over an eighth of it, since others were told the same time. Who
+// was told so itself, and comes after jitter of its own, need not wait for it.
 func (g *gate) jittered(p gatePolicy, now time.Time, u float64) time.Time {
 	from, spread := now, longestWait(g.tries, p.base, p.limit)
-	if g.wish.After(now) {
+	if g.wished = g.wish.After(now); g.wished {
 		from = g.wish
 		spread = max(spread, min(p.limit, g.wish.Sub(now)/8))
 	}

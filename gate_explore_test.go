@@ -109,7 +109,7 @@ func (w gateWorld) key() string {
 		return t.Sub(w.now) / time.Second
 	}
 	key := fmt.Appendln(nil, w.asker, w.id, w.round, w.passed, seconds(w.wish), seconds(w.wake), w.lastID,
-		g.fails, g.shut, g.probing, seconds(g.next), seconds(g.wish), g.room, g.grown, g.steady, g.round, g.under, seconds(g.latest), g.parkedNext)
+		g.fails, g.shut, g.probing, g.wished, seconds(g.next), seconds(g.wish), g.room, g.grown, g.steady, g.round, g.under, seconds(g.latest), g.parkedNext)
 	for _, a := range slices.Concat(g.callers, g.parked) {
 		key = fmt.Appendln(key, a.id, seconds(a.until))
 	}
@@ -172,6 +172,9 @@ func (w *gateWorld) do(step gateStep, e gateEvent, u float64) string {
 func (w *gateWorld) ask(step gateStep, i, patience int, u float64) string {
 	w.lastID++
 	e := gateEvent{kind: gateAsk, id: w.lastID, parked: i == exploreParked}
+	if i == 1 { // it waits of its own before it asks
+		e.waited = w.now
+	}
 	if patience > 0 {
 		e.until = w.now.Add(time.Duration(patience) * time.Second)
 	}

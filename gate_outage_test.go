@@ -148,7 +148,11 @@ var outageEpoch = time.Unix(1_700_000_000, 0)
 func (c *outageClient) ask(r *outageRequest) {
 	c.lastID++
 	c.waiting[c.lastID] = r
-	c.step(gateEvent{kind: gateAsk, id: c.lastID, parked: r.parked})
+	e := gateEvent{kind: gateAsk, id: c.lastID, parked: r.parked}
+	if r.fails > 0 {
+		e.waited = outageEpoch.Add(c.o.now)
+	}
+	c.step(e)
 }
 
 func (c *outageClient) step(e gateEvent) {

@@ -120,7 +120,7 @@ func TestEachSuccessLetsOneMoreGo(t *testing.T) {
 	// One failure among successes halves the room; it grows by one a round then.
 	g.step(gateEvent{kind: gateDown, round: g.last.round})
 	require.Equal(t, 8, g.gate.room)
-	for range 8 {
+	for range 9 {
 		g.step(gateEvent{kind: gateUp, round: g.last.round})
 	}
 	require.Equal(t, 9, g.gate.room)
@@ -162,6 +162,25 @@ func TestAWishBindsTheWholeHostAndJitterOnlyAddsToIt(t *testing.T) {
 	require.Empty(t, g.last.pass, "an earlier attempt's success does not shorten it")
 	require.Len(t, g.probe(), 1)
 	require.True(t, g.step(gateEvent{kind: gateUp, round: g.last.round}).opened)
+}
+
+func TestOneWhoWasToldTheWishItselfNeedsNoMoreJitterThanItsOwn(t *testing.T) {
+	t.Parallel()
+	g := newGateTest(t)
+	wish := g.now.Add(time.Minute)
+	g.step(gateEvent{kind: gateDown, wish: wish})
+	g.ask(false)
+	g.now = wish.Add(time.Millisecond)
+	ask := func(waited time.Time) []uint64 {
+		g.lastID++
+		return g.step(gateEvent{kind: gateAsk, id: g.lastID, waited: waited}).pass
+	}
+	require.Empty(t, ask(time.Time{}))
+	require.Empty(t, ask(wish.Add(-1)))
+	require.Equal(t, []uint64{1}, ask(g.now), "it makes the first in the queue go")
+	require.Empty(t, ask(g.now))
+	g.step(gateEvent{kind: gateDown, round: g.last.round})
+	require.Empty(t, ask(g.now), "a probe has failed since")
 }
 
 func TestFailuresOfAttemptsFromBeforeTheGateShutDoNotLengthenTheWait(t *testing.T) {

@@ -116,8 +116,8 @@ func (s *gates) at(key gateKey) gatePass {
 }
 
 // ask is answered by a pass at once, or by a place in the queue. until bounds
-// the patience.
-func (s *gates) ask(key gateKey, parked bool, until time.Time) (gatePass, *gateWait) {
+// the patience; waited is the end of the asker's own wait.
+func (s *gates) ask(key gateKey, parked bool, until, waited time.Time) (gatePass, *gateWait) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,11 @@ func (s *gates) ask(key gateKey, parked bool, until time.Time) (gatePass, *gateW
 	s.lastID++
 	w := &gateWait{id: s.lastID, host: h, parked: parked, until: until, next: h.gate.next, answer: make(chan gateAnswer, 1)}
 	h.waiting[w.id] = w
-	s.step(h, gateEvent{kind: gateAsk, id: w.id, parked: parked, until: now.Add(time.Until(until))}, now)
+	e := gateEvent{kind: gateAsk, id: w.id, parked: parked, until: now.Add(time.Until(until))}
+	if !waited.IsZero() {
+		e.waited = now.Add(time.Until(waited))
+	}
+	s.step(h, e, now)
 	return gatePass{}, w
 }
 

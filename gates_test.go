@@ -29,10 +29,10 @@ func TestGatesOfManyHostsAreForgottenWhenNobodyAsks(t *testing.T) {
 			fail(i)
 		}
 		require.EqualValues(t, maxGates, s.troubled.Load())
-		pass, w := s.ask(key(maxGates), false, time.Now().Add(time.Hour))
+		pass, w := s.ask(key(maxGates), false, time.Now().Add(time.Hour), time.Time{})
 		require.Nil(t, w)
 		require.Nil(t, pass.host, "there is no room, and it goes as if alone")
-		_, w = s.ask(key(0), false, time.Now().Add(time.Hour))
+		_, w = s.ask(key(0), false, time.Now().Add(time.Hour), time.Time{})
 		time.Sleep(5 * time.Minute)
 		fail(maxGates)
 		require.Len(t, s.hosts, 1, "also a probe that is lost holds none")
@@ -57,8 +57,8 @@ func TestAPassThatComesWhileItsAskerLeavesGoesToTheNext(t *testing.T) {
 			s.heard(s.at(key), gateEvent{kind: gateDown})
 		}
 		until := time.Now().Add(time.Hour)
-		_, first := s.ask(key, false, until)
-		_, second := s.ask(key, false, until)
+		_, first := s.ask(key, false, until, time.Time{})
+		_, second := s.ask(key, false, until, time.Time{})
 		time.Sleep(2 * time.Second)
 		require.Len(t, first.answer, 1, "it has a pass, and does not know it")
 		require.Empty(t, second.answer)
@@ -72,7 +72,7 @@ func TestAskingAnOpenGateCostsNoAllocation(t *testing.T) {
 	key := gateKey{contract: "api", scheme: "https", host: "h.test:443"}
 	until := time.Now().Add(time.Hour)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		pass, _ := s.ask(key, false, until)
+		pass, _ := s.ask(key, false, until, time.Time{})
 		s.heard(pass, gateEvent{kind: gateUp})
 	}))
 }

@@ -44,7 +44,8 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 		}
 		delay, stop := c.nextWait(n)
 		wait := j.wait + delay
-		if stop || wallNow().Add(wait).After(until) {
+		due := wallNow().Add(wait)
+		if stop || due.After(until) {
 			return resp, err
 		}
 		if resp != nil {
@@ -65,7 +66,7 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 		timer.Stop()
 		if ended == nil {
 			var open bool
-			if pass, open, ended = c.queue(req, until); !open && ended == nil {
+			if pass, open, ended = c.queue(req, until, due); !open && ended == nil {
 				return resp, err
 			}
 		}
@@ -97,8 +98,8 @@ func (c *Client) tried(req *http.Request, pass gatePass, j judgement, status int
 }
 
 // queue waits for the gate's word on a retry.
-func (c *Client) queue(req *http.Request, until time.Time) (_ gatePass, open bool, ended error) {
-	pass, w := c.gates.ask(c.gateKey(req, nil), false, until)
+func (c *Client) queue(req *http.Request, until, waited time.Time) (_ gatePass, open bool, ended error) {
+	pass, w := c.gates.ask(c.gateKey(req, nil), false, until, waited)
 	if w == nil {
 		return pass, true, nil
 	}
