@@ -95,6 +95,17 @@ func TestAnIntentThatMayNotGoIsRecordedAndNotSent(t *testing.T) {
 	require.False(t, m.call.admitted, "the next attempt asks anew")
 }
 
+func TestWhatAnAttemptMetIsToldRatherThanThatTheGateIsShut(t *testing.T) {
+	t.Parallel()
+	now := outageEpoch
+	again := now.Add(time.Hour)
+	m := asking(t, now)
+	m.call.sends, m.next.Reason, m.next.Attempts = 1, Throttled, 1
+	_, cmd := m.step(event{kind: evShut, again: again}, askingPolicy, now)
+	require.Equal(t, Throttled, cmd.record.Reason)
+	require.Equal(t, again, cmd.record.Due)
+}
+
 func TestACallerThatLeavesTheGateLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	m := asking(t, outageEpoch)

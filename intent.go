@@ -345,15 +345,18 @@ func (m machine) start(e event, p policy, now time.Time) (machine, command) {
 	return m.save(r, now)
 }
 
-// shut ends the call. The intent may be taken up again when the gate said.
+// shut ends the call. The intent may be taken up again when the gate said. What
+// an attempt of this call met says more than that the gate is shut since.
 func (m machine) shut(e event, now time.Time) (machine, command) {
 	m.call.stopped = true
 	r := &m.next
 	if r.State == Pending {
 		m.dirty = true
-		r.Reason = GateClosed
 		if !r.Due.IsZero() { // one that is parked stays so
 			r.Due = e.again
+		}
+		if m.call.sends == 0 {
+			r.Reason = GateClosed
 		}
 	}
 	return m.finish(now)
