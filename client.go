@@ -124,7 +124,6 @@ func wallNow() time.Time { return time.Now().Round(0) }
 // drive is the loop: it does what the machine commands and tells it what
 // happened, until the call ends. Nothing else decides.
 func (c *Client) drive(f *flight, m machine, e event) {
-	defer c.drives.Done()
 	defer c.freeSlot(f)
 	for {
 		before := m.rec
@@ -475,7 +474,6 @@ func (c *Client) release() error {
 	c.kept = map[string]*machine{}
 	c.mu.Unlock()
 	for action, m := range kept {
-		c.drives.Add(1)
 		c.driveKept(newFlight(context.Background(), action), *m)
 	}
 	if c.owned != nil {

@@ -167,6 +167,7 @@ func TestTheTimeoutOfAnHTTPClientLeavesAPendingError(t *testing.T) {
 		cancel := make(chan struct{})
 		time.AfterFunc(100*time.Millisecond, func() { close(cancel) })
 		req := b.pay()
+		//lint:ignore SA1019 http.Client.Timeout still sets it
 		req.Cancel = cancel //nolint:staticcheck // it is still heeded
 		begun := time.Now()
 		_, err := b.c.RoundTrip(req)

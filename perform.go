@@ -87,8 +87,7 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		c.abandon(f)
 		return told{err: ErrClosed}, false
 	}
-	close(f.loaded)
-	go c.drive(f, m, e)
+	c.launch(f, m, e)
 	return c.share(ctx, t, f, s)
 }
 
@@ -100,8 +99,17 @@ func (c *Client) share(ctx context.Context, t *ticket, f *flight, s *seating) (t
 	return told, told.again
 }
 
+// launch drives a flight that is loaded and has a seat taken.
+func (c *Client) launch(f *flight, m machine, e event) {
+	close(f.loaded)
+	go func() {
+		defer c.drives.Done()
+		c.drive(f, m, e)
+	}()
+}
+
 // flight returns the flight of an action: somebody's, or a new one that is the
-// caller's to load. The caller of a new one ends it with abandon or drive.
+// caller's to load. The caller of a new one ends it with abandon or launch.
 func (c *Client) flight(ctx context.Context, action string) (_ *flight, mine bool, _ error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -292,7 +300,10 @@ func (c *Client) writeKept(ctx context.Context) {
 			continue // who drives it writes it
 		}
 		if m := c.takeKept(action); m != nil {
-			go c.driveKept(f, *m)
+			go func() {
+				defer c.drives.Done()
+				c.driveKept(f, *m)
+			}()
 		} else {
 			c.abandon(f)
 		}

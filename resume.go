@@ -104,8 +104,7 @@ func (c *Client) resume(ctx, taking context.Context, action string) *Outcome {
 		c.abandon(f)
 		return nil
 	}
-	close(f.loaded)
-	go c.drive(f, m, e)
+	c.launch(f, m, e)
 	stop := context.AfterFunc(taking, func() { f.hurry(s) })
 	defer stop()
 	told := f.await(ctx, nil, s)

@@ -100,6 +100,7 @@ func TestASafeRequestsWaitEndsWithItsCaller(t *testing.T) {
 		"req.Cancel": func(b *bench, r *http.Request) *http.Request {
 			cancel := make(chan struct{})
 			time.AfterFunc(time.Second, func() { close(cancel) })
+			//lint:ignore SA1019 http.Client.Timeout still sets it
 			r.Cancel = cancel //nolint:staticcheck // it is still heeded
 			return r
 		},
