@@ -25,15 +25,18 @@ import (
 //	open      due ‖ id -> nothing, for entries that are open
 //	bodies    id ‖ 0 request, 1 response ‖ chunk number -> bytes of a long body
 type boltJournal struct {
-	path     string // absolute, without symbolic links
+	path string // absolute, without symbolic links
+
+	// life is held for reading by every call, for writing by Close, Compact and
+	// adopt. Those alone change what follows up to broken.
+	life     sync.RWMutex
 	identity boltIdentity
 	file     *os.File // bbolt's own descriptor; it holds the lock
 	db       *bbolt.DB
 	pageSize int64
-	meta     boltMeta
-
-	// life is held for reading by every call, for writing by Close.
-	life   sync.RWMutex
+	// copied: the file is not the one that its meta record speaks of.
+	copied bool
+	epoch  uint64 // of meta
 	closed bool
 	// broken is why no further call is served; set at most once.
 	broken atomic.Pointer[boltError]
@@ -46,11 +49,16 @@ type boltJournal struct {
 	// durable is the last transaction known to be on disk.
 	durable atomic.Int64
 	count   atomic.Int64
+	// seen is the highest wall time of a commit, in nanoseconds since 1970; 0:
+	// none.
+	seen atomic.Int64
 	// Owned by whoever holds committing.
+	meta      boltMeta
 	size      int64 // of the file, at least
 	inCommit  bool  // bbolt's Commit was entered and has not returned
 	freeLimit int   // free pages up to which the freelist is written with each commit
 	unsynced  bool  // the freelist on disk is missing
+	torn      bool  // one of the meta pages was damaged when the file was opened
 
 	group  boltGroup
 	writes sync.Pool
@@ -80,15 +88,24 @@ func openBolt(path string, lockTimeout time.Duration, logger *slog.Logger) (Jour
 	if err := boltPlace(path, kind, trust, logger); err != nil {
 		return nil, err
 	}
-	f, err := boltFile(path, logger)
-	if err != nil {
-		return nil, err
+	for deadline := time.Now().Add(lockTimeout); ; {
+		f, err := boltFile(path, logger)
+		if err != nil {
+			return nil, err
+		}
+		j, err := boltAttach(f, path, time.Until(deadline))
+		if errors.Is(err, errOtherFile) && time.Until(deadline) > 0 {
+			continue // who held the lock has compacted the journal meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		if j.torn {
+			logger.Warn("oncehttp: one of the journal's two meta pages is not whole, as after a crash in mid-write; without a crash the latest writes may be missing", "path", path)
+		}
+		j.sweep()
+		return j, nil
 	}
-	j, err := boltAttach(f, path, lockTimeout)
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
 }
 
 // boltFile opens the journal's file, after making it if there is none.
@@ -143,7 +160,7 @@ func boltAttach(f *os.File, path string, lockTimeout time.Duration) (*boltJourna
 		return fail(err)
 	}
 
-	j := &boltJournal{path: path, identity: identity, file: f, freeLimit: boltFreeLimit, size: info.size, unsynced: !info.synced}
+	j := &boltJournal{path: path, identity: identity, file: f, freeLimit: boltFreeLimit, size: info.size, unsynced: !info.synced, torn: info.torn}
 	j.writes.New = func() any { return &boltWrite{done: make(chan bool, 1)} }
 	if err := j.guard(func() error { return j.openDB(lockTimeout) }); err != nil {
 		return nil, err
@@ -177,8 +194,13 @@ func (j *boltJournal) openDB(lockTimeout time.Duration) error {
 	}
 }
 
-// readMeta checks that the file is a journal of a known format.
+// readMeta checks that the file is a journal of a known format, and whether it
+// is the one that it was made as.
 func (j *boltJournal) readMeta() error {
+	origin, _, err := originOf(j.file)
+	if err != nil {
+		return boltFailed(j.path, "cannot be examined", err)
+	}
 	return j.db.View(func(tx *bbolt.Tx) error {
 		j.durable.Store(int64(tx.ID()))
 		for _, name := range boltBuckets {
@@ -188,8 +210,49 @@ func (j *boltJournal) readMeta() error {
 		}
 		var err error
 		j.meta, err = decodeBoltMeta(j.path, tx.Bucket(boltBuckets[inMeta]).Get([]byte(metaKey)))
+		j.epoch, j.copied = j.meta.Epoch, !j.meta.sameFile(origin)
+		if !j.meta.Seen.IsZero() {
+			j.seen.Store(j.meta.Seen.UnixNano())
+		}
 		return err
 	})
+}
+
+// adopt makes a copy a journal of its own, for good: its file stands in the
+// meta record, and in a new epoch what was written before stays [Entry].Copied
+// until it is written again. A crash before the commit is on disk leaves a copy,
+// after it an adopted one.
+func (j *boltJournal) adopt() error {
+	j.life.Lock()
+	defer j.life.Unlock()
+	if err := j.refusal(); err != nil || !j.copied {
+		return err
+	}
+	origin, _, err := originOf(j.file)
+	if err != nil {
+		return boltFailed(j.path, "cannot be examined", err)
+	}
+	meta := j.meta
+	meta.boltOrigin, meta.Epoch, meta.Adopted = origin, meta.Epoch+1, time.Now().UTC().Round(0)
+	err = j.guard(func() error {
+		return j.db.Update(func(tx *bbolt.Tx) error { return j.tx(tx).putMeta(meta) })
+	})
+	if err != nil {
+		return j.lose(err)
+	}
+	j.meta, j.epoch, j.copied = meta, meta.Epoch, false
+	return nil
+}
+
+// Standing is as of [Journal].
+func (j *boltJournal) Standing() Standing {
+	j.life.RLock()
+	defer j.life.RUnlock()
+	s := Standing{Copied: j.copied}
+	if seen := j.seen.Load(); seen != 0 {
+		s.Seen = time.Unix(0, seen)
+	}
+	return s
 }
 
 // enter admits a call; the caller runs leave when it ends without error.

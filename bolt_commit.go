@@ -134,7 +134,7 @@ func (j *boltJournal) transact(batch []*boltWrite) error {
 		return j.stop(boltFailed(j.path, "cannot begin a transaction; open it again", err))
 	}
 	defer tx.Rollback() // has no effect after Commit
-	t := boltTx{tx: tx, path: j.path}
+	t := j.tx(tx)
 	stored, need := 0, int64(0)
 	for _, w := range batch {
 		if err := t.apply(w); err != nil {
@@ -147,6 +147,13 @@ func (j *boltJournal) transact(batch []*boltWrite) error {
 	}
 	if stored == 0 {
 		return nil
+	}
+	now, meta := time.Now(), j.meta
+	if now.Sub(meta.Seen) >= boltSeenEvery {
+		meta.Seen = now.UTC().Round(0)
+		if err := t.putMeta(meta); err != nil {
+			return boltFailed(j.path, "took nothing of this write", err)
+		}
 	}
 	if err := j.grow(tx, stored, need); err != nil {
 		return err
@@ -162,6 +169,8 @@ func (j *boltJournal) transact(batch []*boltWrite) error {
 	if err := j.identity.at(j.path); err != nil {
 		return j.lose(fmt.Errorf("the file was removed or replaced: %w", err))
 	}
+	j.meta = meta
+	j.seen.Store(max(j.seen.Load(), now.UnixNano()))
 	j.durable.Store(id)
 	j.count.Add(1)
 	return nil

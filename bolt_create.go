@@ -63,20 +63,15 @@ const (
 
 // boltCreate puts a new journal at path, whole. If another came first, that
 // one stands. A crash on the way leaves at most a file of another name beside
-// it, which nothing reads.
+// it, which nothing reads and sweep removes.
 func boltCreate(path string) error {
 	failed := func(err error) error { return boltFailed(path, "cannot be made", err) }
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
+	f, err := boltTemp(path, newSuffix)
 	if err != nil {
 		return failed(err)
 	}
 	defer os.Remove(f.Name())
-	// Whatever the umask: no less, and no more.
-	if err := f.Chmod(0o600); err != nil {
-		f.Close()
-		return failed(err)
-	}
-	if err := boltBuild(f); err != nil {
+	if err := boltBuild(f, boltMeta{Format: boltFormat, Created: time.Now().UTC().Round(0)}, nil); err != nil {
 		return failed(err)
 	}
 	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -85,18 +80,33 @@ func boltCreate(path string) error {
 	return nil
 }
 
-// boltBuild makes an empty journal of f, synced, and closes f.
-func boltBuild(f *os.File) error {
-	identity, err := identifyFile(f)
+// boltTemp makes a file beside path, that is to become path.
+func boltTemp(path, suffix string) (*os.File, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+suffix)
 	if err != nil {
+		return nil, err
+	}
+	// Whatever the umask: no less, and no more.
+	if err := f.Chmod(0o600); err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, err
+	}
+	return f, nil
+}
+
+// boltBuild makes a journal of the empty file f, with what fill puts into its
+// buckets if it is not nil; it is synced once, at the end. boltBuild closes f.
+func boltBuild(f *os.File, meta boltMeta, fill func(db *bbolt.DB) error) error {
+	var err error
+	if meta.boltOrigin, _, err = originOf(f); err != nil {
 		f.Close()
 		return err
 	}
-	meta := boltMeta{Format: boltFormat, Created: time.Now().UTC().Round(0)}
-	meta.Device, meta.Inode = identity.numbers()
 	db, err := bbolt.Open(f.Name(), 0o600, &bbolt.Options{
 		Timeout:      time.Second,
 		FreelistType: bbolt.FreelistMapType,
+		NoSync:       true,
 		OpenFile:     func(string, int, os.FileMode) (*os.File, error) { return f, nil },
 	})
 	if err != nil {
@@ -110,6 +120,9 @@ func boltBuild(f *os.File) error {
 		}
 		return tx.Bucket(boltBuckets[inMeta]).Put([]byte(metaKey), meta.encode())
 	})
+	if err == nil && fill != nil {
+		err = fill(db)
+	}
 	if err == nil {
 		err = f.Sync() // its mode too
 	}

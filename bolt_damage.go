@@ -84,6 +84,7 @@ type pageMeta struct {
 type boltInfo struct {
 	size   int64
 	synced bool // the freelist is in the file
+	torn   bool // one of the meta pages is not whole
 }
 
 // boltPages reads pages of a file that nobody has mapped.
@@ -118,6 +119,10 @@ func inspectBolt(f *os.File, path string) (boltInfo, error) {
 	}
 	p := &boltPages{f: f, path: path, meta: meta, seen: make([]uint64, meta.end/64+1)}
 	info := boltInfo{size: size, synced: meta.freelist != noFreelist}
+	for _, at := range []int64{0, meta.pageSize} {
+		_, whole := readPageMeta(f, at)
+		info.torn = info.torn || !whole
+	}
 	if info.synced {
 		err = p.checkFreelist()
 	} else {

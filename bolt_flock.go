@@ -10,6 +10,9 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
+// locksFiles: lockFile does, and an open file can be replaced.
+const locksFiles = true
+
 // lockFile takes the lock that bbolt takes on the same descriptor later, so
 // that the file is examined while nobody writes it. It is bbolt's ErrTimeout
 // if wait passes first.

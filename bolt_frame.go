@@ -44,10 +44,21 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type boltMeta struct {
 	Format  int       `json:"format"`
 	Created time.Time `json:"created"`
-	// Device and Inode of the file as it was made: a copy has others.
-	Device uint64 `json:"device,omitzero"`
-	Inode  uint64 `json:"inode,omitzero"`
+	// boltOrigin is the file's own, as it was made or adopted: a copy has
+	// another.
+	boltOrigin
+	// Epoch counts the adoptions of this file, and of those it is a copy of, by
+	// people who said that the original was gone; Adopted is when the last was.
+	Epoch   uint64    `json:"epoch,omitzero"`
+	Adopted time.Time `json:"adopted,omitzero"`
+	// Seen is the highest wall time at which the file was written; at most
+	// boltSeenEvery behind.
+	Seen time.Time `json:"seen,omitzero"`
 }
+
+// boltSeenEvery is how often the clock is kept in the file, by a commit that is
+// made anyhow.
+const boltSeenEvery = time.Second
 
 func (m boltMeta) encode() []byte {
 	b, err := json.Marshal(m)
@@ -76,8 +87,9 @@ func boltNewer(path string, format int) *boltError {
 // A boltFrame is the stored form of an entry:
 //
 //	format   1 byte
-//	flags    1 byte: 1 open, 2 due
+//	flags    1 byte: 1 open, 2 due, 4 epoch
 //	revision uvarint
+//	epoch    uvarint, of the file when the frame was written; only with flag 4
 //	due      8 bytes, as in the index; only with flag 2
 //	bodies   request, then response: length uvarint, 0 without one; then up to
 //	         boltInline bytes the body itself, beyond that its CRC32C, 4 bytes
@@ -89,6 +101,7 @@ func boltNewer(path string, format int) *boltError {
 // for a newer one.
 type boltFrame struct {
 	revision uint64
+	epoch    uint64
 	open     bool
 	due      uint64 // boltNever: not by itself
 	bodies   [2]boltBody
@@ -120,6 +133,7 @@ func (b boltBody) chunks() int {
 const (
 	frameOpen = 1 << iota
 	frameDue
+	frameEpoch
 )
 
 var errFrame = errors.New("does not pass its checksum")
@@ -133,8 +147,14 @@ func (f *boltFrame) append(b []byte, id *uuid.UUID) []byte {
 	if f.due != boltNever {
 		flags |= frameDue
 	}
+	if f.epoch > 0 {
+		flags |= frameEpoch
+	}
 	b = append(b, boltFormat, flags)
 	b = binary.AppendUvarint(b, f.revision)
+	if f.epoch > 0 {
+		b = binary.AppendUvarint(b, f.epoch)
+	}
 	if f.due != boltNever {
 		b = binary.BigEndian.AppendUint64(b, f.due)
 	}
@@ -168,6 +188,9 @@ func decodeFrame(path string, id *uuid.UUID, b []byte) (boltFrame, error) {
 	r := frameReader{b: b[2:n]}
 	f := boltFrame{open: b[1]&frameOpen != 0, due: boltNever}
 	f.revision = r.uvarint()
+	if b[1]&frameEpoch != 0 {
+		f.epoch = r.uvarint()
+	}
 	if b[1]&frameDue != 0 {
 		if due := r.bytes(8); r.err == nil {
 			f.due = binary.BigEndian.Uint64(due)
@@ -240,9 +263,10 @@ func (f *boltFrame) eachName(do func(name []byte) error) error {
 	return nil
 }
 
-// entry copies the frame out of the transaction.
-func (f *boltFrame) entry(id uuid.UUID) Entry {
+// entry copies a frame out of the transaction.
+func (t *boltTx) entry(id uuid.UUID, f *boltFrame) Entry {
 	return Entry{
+		Copied:   t.copied || f.epoch < t.epoch,
 		ID:       id,
 		Revision: f.revision,
 		Open:     f.open,

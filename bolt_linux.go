@@ -36,8 +36,6 @@ func (i boltIdentity) at(path string) error {
 	return nil
 }
 
-func (i boltIdentity) numbers() (device, inode uint64) { return i.device, i.inode }
-
 // syncDirectory makes the entry of path in its directory durable.
 func syncDirectory(path string) error {
 	d, err := os.Open(filepath.Dir(path))

@@ -244,8 +244,10 @@ func TestTheJournalKnowsWhichFileItWasMadeAs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "intents.db")
 	j := openTestBolt(t, path)
-	device, inode := j.identity.numbers()
-	require.Equal(t, device, j.meta.Device)
-	require.Equal(t, inode, j.meta.Inode)
+	origin, names, err := originOf(j.file)
+	require.NoError(t, err)
+	require.Equal(t, origin, j.meta.boltOrigin)
+	require.Equal(t, uint64(1), names)
+	require.False(t, j.Standing().Copied)
 	require.WithinDuration(t, time.Now(), j.meta.Created, time.Minute)
 }

@@ -31,8 +31,6 @@ func (i boltIdentity) at(path string) error {
 	return nil
 }
 
-func (i boltIdentity) numbers() (device, inode uint64) { return 0, 0 }
-
 // syncDirectory makes the entry of path in its directory durable.
 func syncDirectory(path string) error {
 	if runtime.GOOS == "windows" {

@@ -31,7 +31,7 @@ func (j *boltJournal) view(ctx context.Context, read func(t *boltTx) error) erro
 	err := j.guard(func() error {
 		return j.db.View(func(tx *bbolt.Tx) error {
 			seen = int64(tx.ID())
-			return read(&boltTx{tx: tx, path: j.path})
+			return read(j.tx(tx))
 		})
 	})
 	if seen > j.durable.Load() {
@@ -54,7 +54,7 @@ func (j *boltJournal) Get(ctx context.Context, id uuid.UUID) (e Entry, err error
 		if !found {
 			return ErrNotFound
 		}
-		e = f.entry(id)
+		e = t.entry(id, &f)
 		return nil
 	})
 	return e, err
@@ -69,7 +69,7 @@ func (j *boltJournal) Find(ctx context.Context, name string) (e Entry, err error
 		if !found {
 			return ErrNotFound
 		}
-		e = f.entry(id)
+		e = t.entry(id, &f)
 		return nil
 	})
 	return e, err
@@ -161,7 +161,7 @@ func (t *boltTx) duePage(after []byte, last uint64) (page []Entry, next []byte, 
 		if !f.open || f.due != due {
 			return page, nil, boltDamagedEntry(t.path, &id, "is not as the index of open entries has it")
 		}
-		page = append(page, f.entry(id))
+		page = append(page, t.entry(id, &f))
 		if len(page) == boltPage {
 			return page, bytes.Clone(k), nil
 		}
@@ -217,7 +217,7 @@ func (j *boltJournal) Open(ctx context.Context) iter.Seq2[Entry, error] {
 						return err
 					}
 					if found && f.open {
-						page = append(page, f.entry(some[i]))
+						page = append(page, t.entry(some[i], &f))
 					}
 				}
 				return nil
@@ -272,7 +272,7 @@ func (t *boltTx) settledPage(after, end []byte) (page []Entry, next []byte, err 
 			return page, nil, err
 		}
 		if !f.open {
-			page = append(page, f.entry(id))
+			page = append(page, t.entry(id, &f))
 		}
 		if read++; len(page) == boltPage || read == 8*boltPage {
 			return page, bytes.Clone(k), nil

@@ -20,7 +20,7 @@ func tamper(t *testing.T, j *boltJournal, do func(tx *boltTx) error) {
 	t.Helper()
 	tx, err := j.db.Begin(true)
 	require.NoError(t, err)
-	require.NoError(t, do(&boltTx{tx: tx, path: j.path}))
+	require.NoError(t, do(j.tx(tx)))
 	require.NoError(t, tx.Commit())
 	j.durable.Add(1)
 }

@@ -94,7 +94,13 @@ func (w *boltWrite) refuse(err error) error {
 type boltTx struct {
 	tx      *bbolt.Tx
 	path    string
+	epoch   uint64
+	copied  bool
 	buckets [bucketCount]*bbolt.Bucket
+}
+
+func (j *boltJournal) tx(tx *bbolt.Tx) *boltTx {
+	return &boltTx{tx: tx, path: j.path, epoch: j.epoch, copied: j.copied}
 }
 
 func (t *boltTx) bucket(n int) *bbolt.Bucket {
@@ -105,6 +111,10 @@ func (t *boltTx) bucket(n int) *bbolt.Bucket {
 		t.buckets[n] = b
 	}
 	return t.buckets[n]
+}
+
+func (t *boltTx) putMeta(meta boltMeta) error {
+	return t.bucket(inMeta).Put([]byte(metaKey), meta.encode())
 }
 
 // load returns the frame of an entry; what it holds points into the transaction.
@@ -170,13 +180,14 @@ func (t *boltTx) create(w *boltWrite) error {
 			return w.refuse(err)
 		}
 		if found {
-			w.held = held.entry(holder)
+			w.held = t.entry(holder, &held)
 			return w.refuse(ErrExists)
 		}
 	}
 	w.names = appendFrameNames(w.names[:0], w.entry.Names)
 	f := boltFrame{
 		revision: 1,
+		epoch:    t.epoch,
 		open:     w.entry.Open,
 		due:      dueOrder(w.entry.Due),
 		bodies:   w.bodies,
@@ -209,6 +220,7 @@ func (t *boltTx) update(w *boltWrite, old *boltFrame) error {
 	id := &w.entry.ID
 	f := boltFrame{
 		revision: old.revision + 1,
+		epoch:    t.epoch,
 		open:     w.entry.Open,
 		due:      dueOrder(w.entry.Due),
 		bodies:   old.bodies,

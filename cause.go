@@ -133,7 +133,7 @@ func constantError(err error) bool {
 
 		ErrNotFound, ErrInvalidAction, ErrInvalidRequest, ErrBodyTooLarge, ErrMismatch, ErrClosed,
 		ErrInFlight, ErrPrincipal, ErrUnmatched, ErrTooMany, ErrJournal, ErrJournalLocked, ErrJournalCorrupt,
-		ErrFateUnknown, ErrExists, ErrConflict:
+		ErrCopied, ErrFateUnknown, ErrExists, ErrConflict:
 		return true
 	}
 	return false

@@ -39,6 +39,10 @@ var (
 	// ErrJournalCorrupt: the journal, or a record in it, is damaged. The file
 	// was left as it is; restore it or move it away.
 	ErrJournalCorrupt = errors.New("oncehttp: journal is damaged")
+	// ErrCopied: the journal is a copy of another one, or a restored backup, and
+	// the original may still be in use: nothing is begun or sent. Open the
+	// original, or say with Config.AdoptCopy that it is gone.
+	ErrCopied = errors.New("oncehttp: the journal is a copy, so nothing is sent: open the original, or set Config.AdoptCopy if it is gone")
 	// ErrFateUnknown: a write to the journal may or may not be durable. A
 	// [Journal] returns it; no write is accepted after it.
 	ErrFateUnknown = errors.New("oncehttp: the journal cannot tell whether a write is durable; reopen it")

@@ -72,9 +72,33 @@ type Journal interface {
 	// ErrConflict: what is unresolved is never removed.
 	Delete(ctx context.Context, id uuid.UUID, revision uint64) error
 
+	// Standing is what the journal knows of itself, without asking a disk or a
+	// network. It may be called after Close.
+	Standing() Standing
+
 	// Close waits for the write under way, then releases the journal. Later
 	// calls are ErrClosed. A second Close returns nil.
 	Close() error
+}
+
+// A Compacter is a [Journal] that can give space back.
+type Compacter interface {
+	// Compact keeps every entry as it is and gives back the space that none
+	// needs. Other calls wait for it or go on beside it. If ctx ends first, or
+	// there is no room, the journal goes on as it was.
+	Compact(ctx context.Context) error
+}
+
+// Standing is what a journal knows of itself beside its entries.
+type Standing struct {
+	// Copied: these may be the entries of another journal that is still in use,
+	// so nobody may act on them until somebody has said that it is not. A journal
+	// that cannot be copied behind its own back never sets it.
+	Copied bool
+	// Seen is the highest wall time at which the journal was written, by whatever
+	// process; after a crash it may be a second behind. While the clock shows
+	// less nobody knows how old anything is. Zero: it was never written.
+	Seen time.Time
 }
 
 // An Entry is a record as a journal sees it: opaque bytes, and what it is
@@ -93,6 +117,9 @@ type Entry struct {
 	// Due is when the intent may next be taken up without a caller. Zero: not by
 	// itself. Kept to the microsecond, rounded up.
 	Due time.Time
+	// Copied is set by reads: the entry was last written by a journal of which
+	// this one is a copy. The original may have gone on with it.
+	Copied bool
 	// Record is the encoded intent.
 	Record []byte
 	// Request and Response are the bodies, stored apart from the record. They

@@ -41,7 +41,7 @@ type rule struct {
 	check func(b *bench)
 }
 
-var rules = concat(writeRules, readRules, listRules, lifeRules)
+var rules = concat(writeRules, readRules, listRules, lifeRules, standingRules)
 
 func concat(lists ...[]rule) (all []rule) {
 	for _, list := range lists {
@@ -135,6 +135,7 @@ func (b *bench) same(want, got oncehttp.Entry) {
 	require.Equal(b, want.Open, got.Open, "Open is kept")
 	require.True(b, want.Due.Equal(got.Due), "Due is kept: want %v, got %v", want.Due, got.Due)
 	require.Equal(b, string(want.Record), string(got.Record), "Record is kept byte for byte")
+	require.False(b, got.Copied, "nobody has copied the journal")
 	require.Nil(b, got.Names, "reads leave Names nil")
 	require.Nil(b, got.Request, "reads leave Request nil")
 	require.Nil(b, got.Response, "reads leave Response nil")

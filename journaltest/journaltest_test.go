@@ -51,6 +51,12 @@ var caught = map[string]string{
 	"calls after Close go on":                                "After Close every call is ErrClosed",
 	"a second Close is an error":                             "After Close every call is ErrClosed",
 	"a journal opened again is empty":                        "What was written is there when the journal is opened again",
+	"every entry is of a copy":                               "Create stores an entry with both bodies at revision 1",
+	"every journal is a copy":                                "A journal that was not copied is no copy",
+	"the clock is not kept":                                  "Standing has the time of the last write",
+	"the clock is ahead":                                     "Standing has the time of the last write",
+	"Compact loses what is settled":                          "Compact keeps every entry as it is",
+	"Compact does not heed its context":                      "Compact keeps every entry as it is",
 	"a refusal for an ended context is written all the same": "A context that has ended refuses a write or does it whole",
 }
 

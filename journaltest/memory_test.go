@@ -18,6 +18,7 @@ type memory struct {
 	fault string
 
 	mu      sync.Mutex
+	seen    time.Time
 	entries map[uuid.UUID]*oncehttp.Entry
 	names   map[string]uuid.UUID
 }
@@ -57,6 +58,7 @@ func (h *handle) shown(e *oncehttp.Entry) oncehttp.Entry {
 		return oncehttp.Entry{}
 	}
 	out := *e
+	out.Copied = h.m.fault == "every entry is of a copy"
 	out.Names, out.Request, out.Response = nil, nil, nil
 	if h.m.fault != "a returned record is the stored one" {
 		out.Record = bytes.Clone(e.Record)
@@ -126,6 +128,7 @@ func (h *handle) Create(ctx context.Context, e oncehttp.Entry) (oncehttp.Entry, 
 	}
 	stored.Request, stored.Response = bytes.Clone(e.Request), bytes.Clone(e.Response)
 	m.entries[e.ID] = &stored
+	m.wrote()
 	return h.shown(&stored), nil
 }
 
@@ -305,6 +308,44 @@ func (h *handle) Settled(ctx context.Context, from, before time.Time) iter.Seq2[
 		}
 		return !e.Open && !created.Before(from) && created.Before(before)
 	})
+}
+
+func (m *memory) wrote() {
+	if m.fault != "the clock is not kept" && time.Now().After(m.seen) {
+		m.seen = time.Now()
+	}
+}
+
+func (h *handle) Standing() oncehttp.Standing {
+	h.m.mu.Lock()
+	defer h.m.mu.Unlock()
+	s := oncehttp.Standing{Seen: h.m.seen, Copied: h.m.fault == "every journal is a copy"}
+	if h.m.fault == "the clock is ahead" {
+		s.Seen = s.Seen.Add(time.Hour)
+	}
+	return s
+}
+
+// Compact has nothing to give back.
+func (h *handle) Compact(ctx context.Context) error {
+	if h.m.fault == "Compact loses what is settled" {
+		h.m.mu.Lock()
+		defer h.m.mu.Unlock()
+		for id, e := range h.m.entries {
+			if !e.Open {
+				delete(h.m.entries, id)
+			}
+		}
+		return nil
+	}
+	if h.m.fault == "Compact does not heed its context" {
+		ctx = context.WithoutCancel(ctx)
+	}
+	if err := h.enter(ctx); err != nil {
+		return err
+	}
+	h.m.mu.Unlock()
+	return nil
 }
 
 func (h *handle) Close() error {
