@@ -37,6 +37,8 @@ type Client struct {
 	// unresolved counts the open intents, from what the journal had at the start
 	// if there is a limit to them.
 	unresolved atomic.Int64
+	// latest is the highest wall time seen, in nanoseconds since 1970.
+	latest atomic.Int64
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
@@ -65,7 +67,13 @@ func Open(path string, cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := New(j, cfg)
+	if cfg.AdoptCopy {
+		err = j.(*boltJournal).adopt()
+	}
+	var c *Client
+	if err == nil {
+		c, err = New(j, cfg)
+	}
 	if err != nil {
 		j.Close()
 	}
@@ -114,6 +122,7 @@ func New(j Journal, cfg Config) (*Client, error) {
 			c.unresolved.Add(1)
 		}
 	}
+	c.warn()
 	return c, nil
 }
 
@@ -128,6 +137,7 @@ func (c *Client) drive(f *flight, m machine, e event) {
 	for {
 		before := m.rec
 		var cmd command
+		f.policy.copied, f.policy.latest = c.standing()
 		m, cmd = f.advance(m, e)
 		if e.kind == evSaved {
 			c.tell(before, m.rec)

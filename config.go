@@ -67,6 +67,13 @@ type Config struct {
 	Concurrency int
 	// Retention says how long what is settled is kept. See there for defaults.
 	Retention Retention
+	// AdoptCopy says that the journal which Open finds is a copy, or a restored
+	// backup, and that nobody uses the original any more. Set it for that one
+	// start: with it the next copy is taken for an original too. What was
+	// unresolved in the copy counts from then on as sent when it was begun, since
+	// the original may have sent it. No effect on what is not a copy. Default: a
+	// copy begins and sends nothing, and says [Copied] and [ErrCopied].
+	AdoptCopy bool
 	// LockTimeout is how long Open waits for the journal's lock. Default 1 s.
 	LockTimeout time.Duration
 	// NewKey makes the key of an action that has a name; [DerivedKeys] is one.

@@ -155,6 +155,9 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 	if most := int64(c.cfg.MaxUnresolved); most > 0 && c.unresolved.Load() >= most {
 		return record{}, ErrTooMany
 	}
+	if c.journal.Standing().Copied {
+		return record{}, ErrCopied
+	}
 	id, err := uuid.Parse(strings.TrimPrefix(t.action, anonymousPrefix))
 	if !t.anonymous || err != nil {
 		id = c.ids.new(now)
@@ -288,6 +291,12 @@ func (c *Client) known(r record) *Outcome {
 	o := r.outcome(c.cfg.WindowShare, c.cfg.Retry.AttemptTimeout)
 	o.FromJournal = true
 	o.InFlight = c.driven(r.Action)
+	switch copied := c.journal.Standing().Copied; {
+	case copied && r.State == Pending:
+		o.Reason, o.RetryAt = Copied, time.Time{}
+	case o.Reason == Copied: // before it was adopted
+		o.Reason = Unknown
+	}
 	return o
 }
 

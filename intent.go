@@ -133,6 +133,10 @@ type policy struct {
 	// distrusted: an answer has contradicted the contract.
 	distrusted bool
 	lookup     bool
+	// copied: the journal is a copy whose original may be in use.
+	copied bool
+	// latest is the highest wall time that the client or its journal has seen.
+	latest time.Time
 }
 
 const maxHops = 10
@@ -223,6 +227,7 @@ func (m machine) take(e event, p policy, now time.Time) (machine, command) {
 	if r.again() && !e.call.resume && !e.call.recordOnly {
 		m.dirty = true
 		r.State, r.Reason, r.Answer, r.Due = Pending, NotSent, nil, now
+		r.exposeCopied()
 	}
 	return m.decide(p, now)
 }
@@ -297,6 +302,12 @@ func (m machine) hold(p policy, now time.Time) held {
 	if reason == "" {
 		reason = NotSent
 	}
+	if p.copied {
+		return held{held: true, reason: Copied}
+	}
+	if reason == Copied { // and adopted since
+		reason = Unknown
+	}
 	protection := r.protection(p)
 	if r.Begun.Wire != "" && p.contract == nil {
 		return held{held: true, reason: NoContract}
@@ -306,7 +317,7 @@ func (m machine) hold(p policy, now time.Time) held {
 		return held{held: true, park: true, reason: reason}
 	}
 	if r.aged() {
-		if now.Before(r.Seen) {
+		if now.Before(later(r.Seen, p.latest)) {
 			return held{held: true, reason: reason} // the clock went back: ages are unknown
 		}
 		if until, bounded := r.safeUntil(r.window(p.contract), p.share, p.attempt); bounded {

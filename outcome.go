@@ -75,6 +75,10 @@ const (
 	// NeedsCredentials: credentials that the request had are not in the journal,
 	// and Config.Authorize did not bring them back.
 	NeedsCredentials Reason = "NeedsCredentials"
+	// Copied: the journal is a copy of another one, or a restored backup, whose
+	// original may have sent the intent or may still. Nothing is sent until
+	// Config.AdoptCopy says that the original is gone.
+	Copied Reason = "Copied"
 	// NotRecorded: the journal could not keep what happened.
 	NotRecorded Reason = "NotRecorded"
 	// GateClosed: the host is failing, and others probe it.
@@ -209,6 +213,8 @@ func (o *Outcome) advice() []string {
 		lines = append(lines, "Set Config.Authorize, or repeat Do with the credentials, then Resume.")
 	case GateClosed:
 		lines = append(lines, "The host fails, or has asked to be left alone: one request at a time probes it.")
+	case Copied:
+		lines = append(lines, "The journal is a copy: open the original, or set Config.AdoptCopy if it is gone.")
 	case NotRecorded:
 		lines = append(lines, "The journal could not record: mend it and open it again.")
 	default:

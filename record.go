@@ -21,6 +21,8 @@ const recordVersion = 1
 type record struct {
 	ID       uuid.UUID `json:"-"`
 	Revision uint64    `json:"-"` // zero: not on disk
+	// copied: what is on disk was written before the journal was copied.
+	copied bool
 
 	Version int    `json:"v"`
 	Action  string `json:"action"`
@@ -206,7 +208,21 @@ func decodeRecord(e Entry) (record, error) {
 	if err := json.Unmarshal(e.Record, &r); err != nil {
 		return record{}, fmt.Errorf("%w: entry %s is not a record", ErrJournalCorrupt, e.ID)
 	}
+	r.copied = e.Copied
+	r.exposeCopied()
 	return r, nil
+}
+
+// exposeCopied: the original of a record that was copied unresolved may have
+// sent it at any time since it was begun.
+func (r *record) exposeCopied() {
+	if !r.copied || r.State != Pending {
+		return
+	}
+	r.Exposed, r.First = true, r.Begun.At
+	if r.Reason == NotSent || r.Reason == "" {
+		r.Reason = Unknown
+	}
 }
 
 // outcome is what the record says. Bodies are added by the caller.
@@ -221,7 +237,7 @@ func (r record) outcome(share float64, attempt time.Duration) *Outcome {
 	if r.Sending != nil && r.State == Pending && (r.Reason == NotSent || r.Reason == "") {
 		o.Reason = Unknown
 	}
-	if r.State == Pending && (r.Attempts > 0 || r.Reason == GateClosed) {
+	if r.State == Pending && (r.Attempts > 0 && r.Reason != Copied || r.Reason == GateClosed) {
 		o.RetryAt = r.Due
 	}
 	if until, bounded := r.safeUntil(r.Begun.Window, share, attempt); bounded {

@@ -21,7 +21,8 @@ type Resolution struct {
 // Resolve records a person's or a webhook's word. It may change what was
 // settled. A repeat of the same word changes nothing. ErrNotFound when the
 // journal does not have the action; ErrInFlight when it would be Rejected
-// while an attempt runs or may still arrive, unless Force.
+// while an attempt runs or may still arrive, as it may from the original of a
+// copied journal, unless Force.
 func (c *Client) Resolve(ctx context.Context, action string, word Resolution) error {
 	if err := checkAction(action); err != nil {
 		return err
@@ -51,7 +52,7 @@ func (c *Client) Resolve(ctx context.Context, action string, word Resolution) er
 }
 
 func (c *Client) attest(ctx context.Context, r record, w Resolution) error {
-	if w.State == Rejected && r.Sending != nil && !w.Force {
+	if w.State == Rejected && (r.Sending != nil || r.State == Pending && c.journal.Standing().Copied) && !w.Force {
 		return fmt.Errorf("%w: %s", ErrInFlight, quoteAction(r.Action))
 	}
 	if r.State == w.State && r.Reason != Conflict && (w.Reference == "" || w.Reference == r.Reference) {
