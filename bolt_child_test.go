@@ -19,8 +19,10 @@ import (
 // boltChildren are what this test binary can do as a process of its own, to be
 // killed or limited: runBoltChild starts one.
 var boltChildren = map[string]func(t *testing.T, path string){
-	"write until killed": writeUntilKilled,
-	"hold the lock":      holdTheLock,
+	"write until killed":   writeUntilKilled,
+	"hold the lock":        holdTheLock,
+	"compact until killed": compactUntilKilled,
+	"die in compaction":    dieInCompaction,
 }
 
 const boltChildEnv = "ONCEHTTP_TEST_BOLT_CHILD"
@@ -46,7 +48,10 @@ func boltChild(t *testing.T, job, path string) *exec.Cmd {
 // writeUntilKilled prints "id revision" for each write that was acknowledged.
 // The record and both bodies say the revision too.
 func writeUntilKilled(t *testing.T, path string) {
-	j := openTestBolt(t, path)
+	writeOn(t, openTestBolt(t, path))
+}
+
+func writeOn(t *testing.T, j *boltJournal) {
 	fmt.Println("open")
 	var wait sync.WaitGroup
 	for range 4 {
@@ -82,13 +87,21 @@ func killedEntry(e *Entry, revision uint64) {
 
 func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 	t.Parallel()
-	const seed, kills = 7, 40
+	surviveKills(t, "write until killed", 40)
+}
+
+// surviveKills runs processes on one journal that are killed at any time, and
+// checks that what they said they had written is there. It returns after how
+// many kills another file lay beside the journal.
+func surviveKills(t *testing.T, job string, kills int) (besides int) {
+	t.Helper()
+	const seed = 7
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
 	path := filepath.Join(t.TempDir(), "intents.db")
 	acknowledged := map[uuid.UUID]uint64{}
 	for range kills {
-		c := boltChild(t, "write until killed", path)
+		c := boltChild(t, job, path)
 		out, err := c.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, c.Start())
@@ -107,6 +120,9 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 		}
 		require.Error(t, c.Wait(), "the child was killed")
 		kill.Stop()
+		if len(besideJournal(t, path)) > 0 {
+			besides++
+		}
 	}
 	require.Greater(t, len(acknowledged), kills)
 	t.Logf("%d entries acknowledged", len(acknowledged))
@@ -124,6 +140,7 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 		want.Revision = got.Revision
 		require.NoError(t, wrongEntry(t, j, want))
 	}
+	return besides
 }
 
 func holdTheLock(t *testing.T, path string) {
