@@ -212,7 +212,8 @@ const boltStep = 16 << 20
 // grows the file itself.
 func (j *boltJournal) grow(tx *bbolt.Tx, writes int, bytes int64) error {
 	s := j.db.Stats()
-	need := tx.Size() + 2*bytes + j.pageSize*int64(4*writes+16) + int64(s.FreelistInuse)
+	more := bytes + bytes/4 + j.pageSize*int64(4*writes+16) + int64(s.FreelistInuse)
+	need := tx.Size() + max(0, more-j.pageSize*int64(s.FreePageN))
 	if need <= j.size {
 		return nil
 	}

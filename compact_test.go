@@ -19,7 +19,10 @@ import (
 // C070
 func TestAJournalThatWasEmptiedGivesItsSpaceBack(t *testing.T) {
 	t.Parallel()
-	const intents, wave, size = 2000, 50, 64 << 10
+	intents, wave, size := 2000, 50, 64<<10
+	if testing.Short() {
+		intents = 400
+	}
 	inBubble(t, mockserver.Config{Work: time.Second}, func(b *bench) {
 		fileSize := func() int64 {
 			info, err := os.Stat(b.path)
