@@ -176,6 +176,7 @@ func TestWhatWasUnresolvedInACopyCountsAsSentSinceItWasBegun(t *testing.T) {
 			o := b.known()
 			want{oncehttp.Pending, oncehttp.Unknown, 0, true, false}.check(b, o)
 			assert.Equal(b, begun.Add(24*time.Hour*9/10-b.cfg.Retry.AttemptTimeout).UTC(), o.SafeUntil.UTC())
+			require.NoError(b, b.c.Compact(b.Context()))
 			b.reopen(doNotAdopt)
 		}
 		time.Sleep(24 * time.Hour)
