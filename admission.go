@@ -34,7 +34,7 @@ func (c *Client) ask(f *flight, cmd command) event {
 	if w == nil && !f.admitted {
 		if f.pass, w = c.gates.ask(f.gate, cmd.parked, cmd.until, cmd.record.NotBefore); w != nil {
 			f.place = w
-			ev := eventOf(EventWaiting, cmd.record)
+			ev := c.event(EventWaiting, cmd.record)
 			ev.Reason, ev.Delay = GateClosed, max(0, time.Until(w.next))
 			c.emit(ev)
 		}

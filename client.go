@@ -284,7 +284,7 @@ const keptRequest = 1 << 10
 // send makes one attempt, and judges it.
 func (c *Client) send(f *flight, cmd command) event {
 	r := cmd.record
-	c.emit(eventOf(EventAttempt, r))
+	c.emit(c.event(EventAttempt, r))
 	a := attempt{base: c.base, maxBody: c.cfg.MaxResponseBody, carrier: r.Begun.Carrier.Name, wire: r.Begun.Wire,
 		notAfter: cmd.until, timeout: cmd.timeout}
 	_, a.plain = c.base.(*http.Transport)
@@ -312,7 +312,7 @@ func (c *Client) send(f *flight, cmd command) event {
 	}
 	if s.response == nil {
 		stop()
-		c.emit(answered(r, e))
+		c.emit(c.answered(r, e))
 		return e
 	}
 	e.location = redirectTarget(f.request.URL, s.facts.status, s.facts.header)
@@ -336,12 +336,12 @@ func (c *Client) send(f *flight, cmd command) event {
 		e.cause = fmt.Sprintf("the server answered %d", s.facts.status)
 		f.err = nil
 	}
-	c.emit(answered(r, e))
+	c.emit(c.answered(r, e))
 	return e
 }
 
-func answered(r record, e event) Event {
-	ev := eventOf(EventAnswered, r)
+func (c *Client) answered(r record, e event) Event {
+	ev := c.event(EventAnswered, r)
 	ev.Reason, ev.Cause, ev.Delay = e.judged.reason, e.cause, 0
 	if e.answer != nil {
 		ev.Status = e.answer.Status
@@ -378,7 +378,7 @@ const maxBackOffSteps = 64
 
 // wait ends at its time, or when something happens to the flight.
 func (c *Client) wait(f *flight, cmd command) event {
-	ev := eventOf(EventWaiting, cmd.record)
+	ev := c.event(EventWaiting, cmd.record)
 	ev.Delay = max(0, time.Until(cmd.until))
 	c.emit(ev)
 	f.waiting(cmd.until)
@@ -403,11 +403,11 @@ func (c *Client) tell(before, after record) {
 	}
 	switch {
 	case before.Revision == 0:
-		c.emit(eventOf(EventBegun, after))
+		c.emit(c.event(EventBegun, after))
 	case after.Reason == Conflict && before.Reason != Conflict:
-		c.emit(eventOf(EventConflict, after))
+		c.emit(c.event(EventConflict, after))
 	case after.State != before.State && after.State != Pending:
-		c.emit(eventOf(EventSettled, after))
+		c.emit(c.event(EventSettled, after))
 	}
 }
 

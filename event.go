@@ -64,10 +64,12 @@ type Event struct {
 	Cause string
 }
 
+func (c *Client) tells() bool { return c.cfg.OnEvent != nil || c.cfg.Logger != nil }
+
 // emit tells the logger and the hook. The attributes have the same names on
 // every surface.
 func (c *Client) emit(e Event) {
-	if c.cfg.OnEvent == nil && c.cfg.Logger == nil {
+	if !c.tells() {
 		return
 	}
 	e.Time = time.Now()
@@ -121,8 +123,11 @@ func (c *Client) emit(e Event) {
 	c.cfg.Logger.LogAttrs(context.Background(), level, "oncehttp: "+string(e.Kind), attrs...)
 }
 
-// eventOf starts an event about a record.
-func eventOf(kind EventKind, r record) Event {
+// event starts an event about a record. It costs nothing when nobody listens.
+func (c *Client) event(kind EventKind, r record) Event {
+	if !c.tells() {
+		return Event{}
+	}
 	e := Event{Kind: kind, Action: r.Action, Host: r.Begun.Host, Contract: r.Begun.Contract, Attempt: r.Attempts, State: r.State, Reason: r.Reason, Reference: r.Reference, Cause: r.Cause}
 	if r.Begun.Key != "" {
 		e.KeyPrint = keyPrint(r.Begun.Key)

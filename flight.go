@@ -128,16 +128,19 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := wallNow()
-	events := append(f.events, e)
-	if e.kind == evTaken {
-		events = append([]event{e}, f.events...)
-	}
+	others := f.events
 	f.events = nil
 	for _, s := range f.seats {
 		s.fresh = false
 	}
 	cmd := m.out
-	for _, e := range events {
+	if e.kind == evTaken {
+		m, cmd = m.step(e, f.policy, now)
+	}
+	for _, other := range others {
+		m, cmd = m.step(other, f.policy, now)
+	}
+	if e.kind != evTaken {
 		m, cmd = m.step(e, f.policy, now)
 	}
 	f.rec, f.saving = m.rec, cmd.kind == cmdSave
@@ -310,7 +313,7 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 		cmd.record = loaded
 	}
 	if r.State == Pending && r.Revision > 0 {
-		c.emit(eventOf(EventPending, r))
+		c.emit(c.event(EventPending, r))
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -178,7 +178,8 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 	case e.kind == evRead && e.stored.Revision > m.rec.Revision:
 		switch m.out.kind {
 		case cmdSave:
-			m.read = &e.stored // the save may have been before it: its result says so
+			stored := e.stored
+			m.read = &stored // the save may have been before it: its result says so
 		case cmdAsk, cmdReady, cmdWait, cmdLookUp:
 			m.rec, m.next, m.dirty = e.stored, e.stored, false
 			return m.decide(p, now)

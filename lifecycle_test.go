@@ -168,7 +168,7 @@ func TestTheTimeoutOfAnHTTPClientLeavesAPendingError(t *testing.T) {
 		time.AfterFunc(100*time.Millisecond, func() { close(cancel) })
 		req := b.pay()
 		//lint:ignore SA1019 http.Client.Timeout still sets it
-		req.Cancel = cancel //nolint:staticcheck // it is still heeded
+		req.Cancel = cancel
 		begun := time.Now()
 		_, err := b.c.RoundTrip(req)
 		var pending *oncehttp.PendingError

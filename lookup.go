@@ -49,7 +49,7 @@ func (c *Client) lookUp(f *flight, cmd command) event {
 		e.finding, e.cause = Finding{}, newCause(err).Error()
 	}
 	e.delay = NewFullJitter(time.Minute, time.Minute).NextBackOff()
-	ev := eventOf(EventLookedUp, cmd.record)
+	ev := c.event(EventLookedUp, cmd.record)
 	ev.Reference, ev.Cause = e.finding.Reference, e.cause
 	c.emit(ev)
 	return e

@@ -216,7 +216,7 @@ func (c *Client) distrust(contract *Contract, r record, why string) {
 	c.mu.Lock()
 	c.distrusted[contract.Name] = true
 	c.mu.Unlock()
-	ev := eventOf(EventContradicted, r)
+	ev := c.event(EventContradicted, r)
 	ev.Contract, ev.Cause = contract.Name, why
 	c.emit(ev)
 }
@@ -276,7 +276,7 @@ func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (
 		r = kept
 	}
 	o := c.known(r)
-	c.emit(eventOf(EventMismatch, r))
+	c.emit(c.event(EventMismatch, r))
 	return told{outcome: o, err: &MismatchError{Action: r.Action, Differs: slices.Clip(differs), Outcome: o}}, true
 }
 

@@ -101,7 +101,7 @@ func TestASafeRequestsWaitEndsWithItsCaller(t *testing.T) {
 			cancel := make(chan struct{})
 			time.AfterFunc(time.Second, func() { close(cancel) })
 			//lint:ignore SA1019 http.Client.Timeout still sets it
-			r.Cancel = cancel //nolint:staticcheck // it is still heeded
+			r.Cancel = cancel
 			return r
 		},
 		"Close": func(b *bench, r *http.Request) *http.Request {
