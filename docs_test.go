@@ -1,0 +1,151 @@
+package oncehttp_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// docsPrelude declares what the snippets of docs/ take for granted.
+const docsPrelude = `package docs
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver/servertest"
+)
+
+var (
+	ctx         context.Context
+	client      *oncehttp.Client
+	httpClient  *http.Client
+	req         *http.Request
+	pending     *oncehttp.PendingError
+	logger      *slog.Logger
+	secret, key []byte
+	unsettled   atomic.Int64
+	order       struct{ CreatedAt time.Time }
+	tokens      interface {
+		Get(ctx context.Context, stale bool) (string, error)
+	}
+)
+
+func page(string)
+func tenantOf(context.Context) string
+func findCharge(ctx context.Context, order string) (id string, err error)
+func sandboxCharge(n int) *http.Request
+func chargesInSandbox() int
+`
+
+func docsPages(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	pages := map[string]string{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		pages[name] = string(text)
+	}
+	return pages
+}
+
+func TestTheGuidesShowCodeThatCompiles(t *testing.T) {
+	t.Parallel()
+	deps := newDependencies(t)
+	snippet := regexp.MustCompile("(?s)```go\n(.*?)```")
+	for name, text := range docsPages(t) {
+		for _, found := range snippet.FindAllStringSubmatchIndex(text, -1) {
+			code := text[found[2]:found[3]]
+			// Declarations stand alone, statements in a function.
+			if _, err := parser.ParseFile(token.NewFileSet(), "", "package docs\n"+code, 0); err != nil {
+				code = "func _() {\n" + code + "\n}"
+			}
+			line := 1 + strings.Count(text[:found[2]], "\n")
+			_, err := deps.check("docs", map[string]string{name: docsPrelude + code})
+			assert.NoError(t, err, "%s, the code from line %d on", name, line)
+		}
+	}
+}
+
+func TestTheGuidesLeadToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	example := regexp.MustCompile(`go run \./(\S+)`)
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	pages := docsPages(t)
+	pages["README.md"] = string(readme)
+	for name, text := range pages {
+		for _, to := range link.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(to[1], "://") {
+				assert.FileExists(t, filepath.Join(filepath.Dir(name), to[1]), "a link of %s", name)
+			}
+		}
+		for _, run := range example.FindAllStringSubmatch(text, -1) {
+			assert.FileExists(t, filepath.Join(strings.TrimRight(run[1], "`.,"), "main.go"), "a command of %s", name)
+		}
+	}
+	for name := range pages {
+		if name != "README.md" && name != "docs/README.md" {
+			assert.Contains(t, pages["docs/README.md"], "("+filepath.Base(name)+")", "the index lacks a page")
+		}
+	}
+	assert.Contains(t, string(readme), "(docs/README.md)")
+}
+
+// TestTheGuidesNameEveryEvent holds docs/events.md and docs/pending.md to the
+// source: kinds and reasons, and the attributes of a line.
+func TestTheGuidesNameEveryEvent(t *testing.T) {
+	t.Parallel()
+	pages := docsPages(t)
+	lines := publicAPI(newDependencies(t).source(t, "."))
+	named := 0
+	for _, line := range lines {
+		var name, value string
+		page := "docs/events.md"
+		if n, _ := fmt.Sscanf(line, "oncehttp const %s EventKind = %q", &name, &value); n != 2 {
+			page = "docs/pending.md"
+			if n, _ := fmt.Sscanf(line, "oncehttp const %s Reason = %q", &name, &value); n != 2 || value == "Refused" {
+				continue // Refused is never pending
+			}
+		}
+		named++
+		assert.Contains(t, pages[page], "| `"+value+"` |", page)
+	}
+	require.Greater(t, named, 20)
+
+	source, err := os.ReadFile("event.go")
+	require.NoError(t, err)
+	attributes := regexp.MustCompile(`slog\.\w+\("(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	require.Greater(t, len(attributes), 8)
+	for _, a := range attributes {
+		assert.Contains(t, pages["docs/events.md"], "\n| `"+a[1]+"` | `", "docs/events.md lacks the attribute")
+	}
+}
