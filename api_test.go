@@ -55,7 +55,7 @@ func TestThePublicAPIIsTheOneWrittenDown(t *testing.T) {
 			differs = append(differs, "+ "+line)
 		}
 	}
-	require.Empty(t, differs, "the public API is not the one in %s. A line that goes or changes breaks somebody's build; one that comes must be kept. "+
+	require.Empty(t, strings.Join(differs, "\n"), "the public API is not the one in %s. A line that goes or changes breaks somebody's build; one that comes must be kept. "+
 		"If that is meant: go test -run ThePublicAPI . -update-api, and tell of it in CHANGELOG.md", golden)
 }
 

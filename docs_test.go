@@ -82,14 +82,14 @@ func TestTheGuidesShowCodeThatCompiles(t *testing.T) {
 	snippet := regexp.MustCompile("(?s)```go\n(.*?)```")
 	for name, text := range docsPages(t) {
 		for _, found := range snippet.FindAllStringSubmatchIndex(text, -1) {
-			code := text[found[2]:found[3]]
+			where := fmt.Sprintf("\n//line %s:%d\n", filepath.Base(name), 1+strings.Count(text[:found[2]], "\n"))
+			code := where + text[found[2]:found[3]]
 			// Declarations stand alone, statements in a function.
-			if _, err := parser.ParseFile(token.NewFileSet(), "", "package docs\n"+code, 0); err != nil {
-				code = "func _() {\n" + code + "\n}"
+			if _, err := parser.ParseFile(token.NewFileSet(), "", "package docs"+code, 0); err != nil {
+				code = "func _() {" + code + "}"
 			}
-			line := 1 + strings.Count(text[:found[2]], "\n")
 			_, err := deps.check("docs", map[string]string{name: docsPrelude + code})
-			assert.NoError(t, err, "%s, the code from line %d on", name, line)
+			assert.NoError(t, err)
 		}
 	}
 }
@@ -114,10 +114,10 @@ func TestTheGuidesLeadToWhatIsThere(t *testing.T) {
 	}
 	for name := range pages {
 		if name != "README.md" && name != "docs/README.md" {
-			assert.Contains(t, pages["docs/README.md"], "("+filepath.Base(name)+")", "the index lacks a page")
+			assert.True(t, strings.Contains(pages["docs/README.md"], "("+filepath.Base(name)+")"), "docs/README.md does not list %s", name)
 		}
 	}
-	assert.Contains(t, string(readme), "(docs/README.md)")
+	assert.True(t, strings.Contains(string(readme), "(docs/README.md)"), "README.md does not lead to docs/README.md")
 }
 
 // TestTheGuidesNameEveryEvent holds docs/events.md and docs/pending.md to the
@@ -137,7 +137,7 @@ func TestTheGuidesNameEveryEvent(t *testing.T) {
 			}
 		}
 		named++
-		assert.Contains(t, pages[page], "| `"+value+"` |", page)
+		assert.True(t, strings.Contains(pages[page], "| `"+value+"` |"), "%s says nothing of %s", page, value)
 	}
 	require.Greater(t, named, 20)
 
@@ -146,6 +146,6 @@ func TestTheGuidesNameEveryEvent(t *testing.T) {
 	attributes := regexp.MustCompile(`slog\.\w+\("(\w+)"`).FindAllStringSubmatch(string(source), -1)
 	require.Greater(t, len(attributes), 8)
 	for _, a := range attributes {
-		assert.Contains(t, pages["docs/events.md"], "\n| `"+a[1]+"` | `", "docs/events.md lacks the attribute")
+		assert.True(t, strings.Contains(pages["docs/events.md"], "\n| `"+a[1]+"` | `"), "docs/events.md says nothing of the attribute %s", a[1])
 	}
 }
