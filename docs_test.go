@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -84,6 +85,11 @@ func TestTheGuidesShowCodeThatCompiles(t *testing.T) {
 		for _, found := range snippet.FindAllStringSubmatchIndex(text, -1) {
 			where := fmt.Sprintf("\n//line %s:%d\n", filepath.Base(name), 1+strings.Count(text[:found[2]], "\n"))
 			code := where + text[found[2]:found[3]]
+			if strings.HasPrefix(text[found[2]:], "package ") {
+				_, err := deps.check("main", map[string]string{name: code})
+				assert.NoError(t, err)
+				continue
+			}
 			// Declarations stand alone, statements in a function.
 			if _, err := parser.ParseFile(token.NewFileSet(), "", "package docs"+code, 0); err != nil {
 				code = "func _() {" + code + "}"
@@ -92,6 +98,31 @@ func TestTheGuidesShowCodeThatCompiles(t *testing.T) {
 			assert.NoError(t, err)
 		}
 	}
+}
+
+func TestTheProgramOfTheFirstGuidePrintsWhatItSays(t *testing.T) {
+	t.Parallel()
+	text := docsPages(t)["docs/start.md"]
+	_, rest, _ := strings.Cut(text, "```go\n")
+	program, rest, _ := strings.Cut(rest, "```")
+	_, rest, found := strings.Cut(rest, "```\n")
+	require.True(t, found, "docs/start.md has no program with its output")
+	want, _, _ := strings.Cut(rest, "```")
+
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
+	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "try"), filepath.Join(dir, "main.go")).CombinedOutput()
+	require.NoError(t, err, "%s", built)
+	run := func() string {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "try"))
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return string(out)
+	}
+	require.Equal(t, want, run())
+	again := run()
+	require.True(t, strings.HasSuffix(again, "\ncharges made: 0\n"), again)
 }
 
 func TestTheGuidesLeadToWhatIsThere(t *testing.T) {
