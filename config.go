@@ -22,7 +22,7 @@ type Config struct {
 	// idempotent.
 	Contracts []Contract
 	// Unmatched says what RoundTrip does with a POST or PATCH that no contract
-	// matches. Default JournalOnce.
+	// matches and no action names. Default JournalOnce.
 	Unmatched Unmatched
 	// PassThrough names requests that RoundTrip hands to Transport as they are.
 	PassThrough func(*http.Request) bool
@@ -90,7 +90,8 @@ type Config struct {
 	OnEvent func(Event)
 }
 
-// Unmatched is what becomes of a POST or PATCH that no contract matches.
+// Unmatched is what RoundTrip does with a POST or PATCH that no contract matches
+// and no action names. One that is named is sent as JournalOnce says.
 type Unmatched uint8
 
 const (

@@ -113,12 +113,13 @@ type Outcome struct {
 	// Attempts started, over all calls and restarts; each followed redirect is
 	// one.
 	Attempts int
-	// RetryAt is when the next attempt may start. Zero: none is planned.
+	// RetryAt is when the next attempt may start. Zero: none is planned, or the
+	// first has not been made.
 	RetryAt time.Time
 	// SafeUntil is the end of the key's usable window: no attempt starts after
 	// it. Zero: not bounded, or not begun.
 	SafeUntil time.Time
-	// FromJournal: the intent was settled before this call, which sent nothing.
+	// FromJournal: this call sent nothing, and tells what the journal has.
 	FromJournal bool
 	// InFlight: an attempt is under way.
 	InFlight bool

@@ -21,8 +21,8 @@ type Resolution struct {
 // Resolve records a person's or a webhook's word. It may change what was
 // settled. A repeat of the same word changes nothing. ErrNotFound when the
 // journal does not have the action; ErrInFlight when it would be Rejected
-// while an attempt runs or may still arrive, as it may from the original of a
-// copied journal, unless Force.
+// while an attempt runs, was cut off by a crash and not taken up since, or may
+// be the original's of a copied journal, unless Force.
 func (c *Client) Resolve(ctx context.Context, action string, word Resolution) error {
 	if err := checkAction(action); err != nil {
 		return err

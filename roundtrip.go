@@ -113,12 +113,14 @@ func isTokenRequest(req *http.Request) bool {
 
 // RoundTrip sends req as the action that its context names ([WithAction]), or
 // as one of its own, by the rule of [Client.Do]: a [*PendingError], another
-// error, or an answer. Which requests are intents, and which pass through:
+// error, or an answer, which for a refusal is the API's own. Which requests are
+// intents, and which pass through:
 //
 //   - What a contract matches is an intent, whatever its method.
 //   - Safe methods pass through, and PUT and DELETE without an action; they are
 //     retried in memory, and the last answer is handed back.
-//   - Other methods follow Config.Unmatched.
+//   - A POST, PATCH or another method is an intent if an action names it, else
+//     what Config.Unmatched says.
 //   - CONNECT, Upgrade, gRPC, token requests, what Config.PassThrough names, and
 //     bodies that can be read only once pass through once.
 //
