@@ -121,8 +121,9 @@ func isTokenRequest(req *http.Request) bool {
 //     retried in memory, and the last answer is handed back.
 //   - A POST, PATCH or another method is an intent if an action names it, else
 //     what Config.Unmatched says.
-//   - CONNECT, Upgrade, gRPC, token requests, what Config.PassThrough names, and
-//     bodies that can be read only once pass through once.
+//   - CONNECT, Upgrade, gRPC and what Config.PassThrough names pass through once.
+//     So do, where no contract matches, token requests, and without a name
+//     bodies of unknown length that can be read only once.
 //
 // A key that the caller has set in the contract's carrier is adopted, and names
 // the intent where no action does.
