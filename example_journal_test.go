@@ -10,6 +10,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/oncehttp/oncehttp"
@@ -104,6 +105,31 @@ func ExampleOutcomeOf() {
 	// POST true
 	// Confirmed after 1 attempt
 	// GET false
+}
+
+// An API takes no keys, and can be asked.
+func ExampleConfig_lookup() {
+	api := mockserver.Memory(mockserver.Config{Script: []mockserver.Fault{mockserver.Lost()}})
+	defer api.Close()
+	path, remove := exampleJournal()
+	defer remove()
+	client := exampleClient(api, path, oncehttp.Config{
+		Lookup: func(ctx context.Context, in *oncehttp.Intent) (oncehttp.Finding, error) {
+			order, _ := strings.CutSuffix(in.Action(), "/charge")
+			fmt.Println("asking for", order)
+			return oncehttp.Finding{Kind: oncehttp.Found, Reference: "ch_1001"}, nil
+		},
+	})
+	defer client.Close()
+
+	outcome, err := client.Do("order-42/charge", exampleRequest("https://legacy.example.com/charges", `{"order":"order-42","amount":500}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(outcome.State, outcome.Reference, "requests:", len(api.Requests()))
+	// Output:
+	// asking for order-42
+	// Confirmed ch_1001 requests: 1
 }
 
 // With a Sealer the bodies in the file are encrypted.
