@@ -406,7 +406,7 @@ func (c *Client) tell(before, after record) {
 		c.emit(c.event(EventBegun, after))
 	case after.Reason == Conflict && before.Reason != Conflict:
 		c.emit(c.event(EventConflict, after))
-	case after.State != before.State && after.State != Pending:
+	case after.State != Pending && (after.State != before.State || before.Reason == Conflict && after.Reason != Conflict):
 		c.emit(c.event(EventSettled, after))
 	}
 }

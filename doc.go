@@ -76,7 +76,7 @@
 //     headers that are no credentials are always in the clear.
 //   - Confirmed by a 202 means that the request was accepted, no more.
 //   - What is settled is pruned as [Retention] says; what is not settled never is.
-//     The file does not shrink.
+//     The file shrinks by [Client.Compact] only.
 //
 // # States
 //

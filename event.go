@@ -100,6 +100,8 @@ func (c *Client) emit(e Event) {
 	}
 	if e.Attempt != 0 {
 		add(slog.Int("attempt", e.Attempt))
+	}
+	if e.AttemptID != "" {
 		add(slog.String("attempt_id", e.AttemptID))
 	}
 	if e.Status != 0 {

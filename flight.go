@@ -312,7 +312,7 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 	if loaded, err := c.withBody(context.WithoutCancel(f.ctx), r); err == nil {
 		cmd.record = loaded
 	}
-	if r.State == Pending && r.Revision > 0 {
+	if r.State == Pending && r.Revision > 0 && !m.call.recordOnly {
 		c.emit(c.event(EventPending, r))
 	}
 	f.mu.Lock()

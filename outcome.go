@@ -219,14 +219,16 @@ func (o *Outcome) advice() []string {
 	case NotRecorded:
 		lines = append(lines, "The journal could not record: mend it and open it again.")
 	default:
-		if o.RetryAt.IsZero() {
+		if o.Attempts == 0 && o.RetryAt.IsZero() {
+			lines = append(lines, "Do or Resume sends it.")
+		} else if o.RetryAt.IsZero() {
 			lines = append(lines, "It is not sent again by itself: look the effect up, then Resolve.")
 		}
 	}
 	if !o.RetryAt.IsZero() {
-		lines = append(lines, "Resume may send it again from "+o.RetryAt.UTC().Format(time.RFC3339Nano)+".")
+		lines = append(lines, "Resume takes it up again from "+o.RetryAt.UTC().Format(time.RFC3339Nano)+".")
 	}
-	if !o.SafeUntil.IsZero() {
+	if !o.SafeUntil.IsZero() && o.Reason != KeyExpired {
 		lines = append(lines, "The key is safe to use until "+o.SafeUntil.UTC().Format(time.RFC3339Nano)+".")
 	}
 	return lines

@@ -303,7 +303,7 @@ func (r record) window(contract *Contract) Window {
 // lookup, if there is one.
 func (r record) parkedDue(p policy) time.Time {
 	if p.lookup && r.Exposed {
-		return r.Last
+		return wholeMicros(r.Last)
 	}
 	return time.Time{}
 }
@@ -352,7 +352,7 @@ func (r *record) attest(w word) {
 	w.From = r.State
 	r.Words = append(r.Words[:len(r.Words):len(r.Words)], w)
 	r.State, r.Exposed, r.Incomplete = w.To, false, false
-	r.Reason, r.Rival = "", Pending
+	r.Reason, r.Rival, r.Cause = "", Pending, ""
 	if w.To == Rejected {
 		r.Reason = Refused
 	}

@@ -52,7 +52,7 @@ const (
 	routeRefuse
 )
 
-// route decides by the request alone; it does not read the body.
+// route decides by the request alone; it does not read the body, only a copy.
 func (c *Client) route(req *http.Request, hasAction bool) (route, *Contract) {
 	if withinAttempt(req.Context()) || req.Method == http.MethodConnect || req.Header.Get("Upgrade") != "" ||
 		strings.HasPrefix(req.Header.Get("Content-Type"), "application/grpc") ||
@@ -61,6 +61,9 @@ func (c *Client) route(req *http.Request, hasAction bool) (route, *Contract) {
 	}
 	if req.Response != nil {
 		return routeRetry, nil // a safe request that http.Client made of a redirect
+	}
+	if isTokenRequest(req) {
+		return routeOnce, nil
 	}
 	if contract := c.contracts.match(req); contract != nil {
 		if contract.Match.Safe {
@@ -72,8 +75,6 @@ func (c *Client) route(req *http.Request, hasAction bool) (route, *Contract) {
 	switch {
 	case safeMethod(req.Method):
 		return routeRetry, nil
-	case isTokenRequest(req):
-		return routeOnce, nil
 	case hasAction:
 		return routeIntent, nil
 	case unread:
@@ -217,7 +218,7 @@ func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract 
 func answerOf(req *http.Request, t told) (*http.Response, error) {
 	o := t.outcome
 	if o.Response == nil {
-		return nil, fmt.Errorf("oncehttp: action %s is settled (%s), and its answer is no longer kept; Client.Outcome has the state", quoteAction(o.Action), o.State)
+		return nil, fmt.Errorf("oncehttp: action %s is settled (%s), and there is no answer to hand back, or it is no longer kept; Client.Outcome has the state", quoteAction(o.Action), o.State)
 	}
 	r := o.Response
 	resp := &http.Response{
