@@ -25,6 +25,10 @@ type boltGroup struct {
 	busy  bool
 	last  int           // writes in the last batch
 	took  time.Duration // of the last commit
+	// late: the last linger took far longer than it was to, since the callers
+	// keep the processors busy. The next does not wait for them: they work while
+	// the disk does.
+	late bool
 }
 
 // lingerSpins bounds the linger where the clock stands still.
@@ -58,6 +62,10 @@ func (j *boltJournal) submit(w *boltWrite) {
 // one, so it goes at once. mu is held, and let go of meanwhile; spins is how
 // often.
 func (g *boltGroup) linger() (spins int) {
+	if g.late {
+		g.late = false
+		return 0
+	}
 	start, wait := time.Now(), g.took/10
 	for len(g.queue) < g.last && spins < lingerSpins && time.Since(start) < wait {
 		g.mu.Unlock()
@@ -65,6 +73,7 @@ func (g *boltGroup) linger() (spins int) {
 		g.mu.Lock()
 		spins++
 	}
+	g.late = spins > 0 && time.Since(start) > 4*wait
 	return spins
 }
 

@@ -75,6 +75,10 @@ func TestALoneCallerNeverLingersAndACrowdNotForEver(t *testing.T) {
 		require.Zero(t, linger(), "the last batch was one")
 		g.last = 64
 		require.Equal(t, lingerSpins, linger(), "the clock stands still here")
+		require.False(t, g.late)
+		g.late = true
+		require.Zero(t, linger(), "the processors are busy with the crowd's own work")
+		require.Equal(t, lingerSpins, linger(), "but once")
 		g.queue = make([]*boltWrite, 64)
 		require.Zero(t, linger(), "the crowd is here")
 		g.queue, g.took = g.queue[:1], 0

@@ -49,7 +49,7 @@ func (r Retention) pause() time.Duration { return min(max(r.Answers/4, time.Minu
 
 // Prune removes now what is older than the retention says. Otherwise
 // Config.Retention runs by itself, in small steps beside ordinary work. Space
-// in the file is used again; the file does not shrink.
+// in the file is used again; only [Client.Compact] shrinks the file.
 func (c *Client) Prune(ctx context.Context, r Retention) (Pruned, error) {
 	if err := c.closedErr(); err != nil {
 		return Pruned{}, err
