@@ -21,7 +21,7 @@ import (
 func spoil(t testing.TB, j *boltJournal) []Entry {
 	t.Helper()
 	var left []Entry
-	for i, e := range fillBolt(t, j, 120) {
+	for i, e := range fillBolt(t, j, 60) {
 		if i%10 < 8 {
 			if e.Open {
 				e.Open = false

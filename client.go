@@ -54,7 +54,8 @@ type Client struct {
 
 // Open opens the journal at path, which is created if there is none, and
 // returns a client on it. A path serves one client at a time: ErrJournalLocked.
-// ErrJournalCorrupt says that the file is damaged; it is left as it is.
+// ErrJournalCorrupt says that the file is damaged; it is left as it is. A copy,
+// or a restored backup, opens and tells what it has; see Config.AdoptCopy.
 func Open(path string, cfg Config) (*Client, error) {
 	checked, err := cfg.withDefaults()
 	if err != nil {
