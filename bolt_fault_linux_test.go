@@ -348,10 +348,17 @@ func outgrowALimit(t *testing.T, path string) {
 	require.NotErrorIs(t, failed, ErrFateUnknown)
 	sameBolt(t, j, entries)
 
+	limit.Cur = 64 << 10
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	require.ErrorContains(t, j.Compact(t.Context()), "goes on as it was")
+	require.Empty(t, besideJournal(t, path))
+	sameBolt(t, j, entries)
+
 	limit.Cur = most
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	e, err := create()
 	require.NoError(t, err, "with room again the next write succeeds, without a new open")
+	require.NoError(t, j.Compact(t.Context()))
 	sameBolt(t, j, append(entries, e))
 	require.NoError(t, j.Close())
 	fmt.Println("limit met")
