@@ -222,7 +222,8 @@ const boltStep = 16 << 20
 func (j *boltJournal) grow(tx *bbolt.Tx, writes int, bytes int64) error {
 	s := j.db.Stats()
 	more := bytes + bytes/4 + j.pageSize*int64(4*writes+16) + int64(s.FreelistInuse)
-	need := tx.Size() + max(0, more-j.pageSize*int64(s.FreePageN))
+	// Half of the free pages, since they may lie too scattered for what is long.
+	need := tx.Size() + max(0, more-j.pageSize*int64(s.FreePageN)/2)
 	if need <= j.size {
 		return nil
 	}
