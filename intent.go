@@ -248,7 +248,7 @@ func (m machine) decide(p policy, now time.Time) (machine, command) {
 		}
 		due := r.Due
 		if h.park && !m.call.lookedUp {
-			due = r.parkedDue(p)
+			due = wholeMicros(r.parkedDue(p))
 		}
 		m.dirty = m.dirty || r.Reason != h.reason || !r.Due.Equal(due)
 		r.Reason, r.Due = h.reason, due

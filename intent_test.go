@@ -176,6 +176,17 @@ func TestABeginThatWasNotSentLeavesNothingBehindWhenItsCallerLeaves(t *testing.T
 	require.False(t, s.cmd.record.due().IsZero(), "it is on disk, so a pass takes it up")
 }
 
+// A clock of nanoseconds, and a journal that keeps microseconds: what is due
+// for a look-up is saved once, and then looked up.
+func TestAParkedIntentIsSavedOnceBeforeItIsLookedUp(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, unprotected)
+	s.p.lookup, s.now = true, s.now.Add(time.Nanosecond)
+	s.send("a1")
+	s.answer(facts{failure: lost})
+	s.want(cmdLookUp)
+}
+
 func TestMissingCredentialsDoNotMakeAParkedIntentDue(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, keyed)
