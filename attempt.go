@@ -26,6 +26,7 @@ const (
 var (
 	errAttemptTimeout = &ownError{text: "the attempt timed out (Retry.AttemptTimeout)"}
 	errResend         = &ownError{text: "the transport tried to send the request again by itself and was stopped"}
+	errNoAnswer       = &ownError{text: "the transport returned neither an answer nor an error, against the rule of http.RoundTripper"}
 	errLate           = &ownError{text: "a connection was got only after the key's usable window, and nothing was sent"}
 )
 
@@ -83,6 +84,9 @@ func (a attempt) do(ctx context.Context, req *http.Request, body []byte) sent {
 		}
 	}
 	resp, err := a.base.RoundTrip(req)
+	if resp == nil && err == nil {
+		err = errNoAnswer
+	}
 	if err != nil {
 		cause := err
 		if own := context.Cause(ctx); own != nil {

@@ -38,6 +38,7 @@ func TestARequestThatCannotBeSentIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 		"a scheme in capitals":      func(r *http.Request) { r.URL.Scheme = "HTTP " },
 		"no host":                   target("http:///payments"),
 		"only a port":               target("http://:80/payments"),
+		"a host with a space":       func(r *http.Request) { r.URL.Host, r.Host = "api test", "" },
 		"opaque":                    target("http:payments"),
 		"a method with a space":     func(r *http.Request) { r.Method = "PO ST" },
 		"a method with a new line":  func(r *http.Request) { r.Method = "POST\r\nX: y" },

@@ -64,6 +64,9 @@ func checkRequest(req *http.Request) error {
 	case strings.ContainsAny(req.Host, "/\\?#@ \t\r\n"):
 		return bad("its Host is not a host")
 	}
+	if _, err := url.Parse(req.URL.String()); err != nil {
+		return bad("its URL does not parse: is its host one?") // the record keeps it as text
+	}
 	for name, values := range req.Header {
 		if !isToken(name) {
 			return bad("a header's name is not a token (RFC 9110 section 5.1)")

@@ -132,6 +132,9 @@ func (c *Client) try(req *http.Request, body io.ReadCloser, more bool) (*http.Re
 		defer timer.Stop()
 	}
 	resp, err := c.base.RoundTrip(attempt)
+	if resp == nil && err == nil {
+		err = errNoAnswer
+	}
 	if err != nil {
 		if context.Cause(ctx) == errAttemptTimeout {
 			err = errAttemptTimeout

@@ -284,6 +284,21 @@ func TestWorkThatOutlastsAnAttemptIsWaitedFor(t *testing.T) {
 	}, impatient(2*time.Second))
 }
 
+func TestATransportThatReturnsNeitherAnswerNorErrorProvesNothing(t *testing.T) {
+	t.Parallel()
+	c := open(t, journalPath(t), oncehttp.Config{
+		Contracts: []oncehttp.Contract{},
+		Transport: roundTripper(func(*http.Request) (*http.Response, error) { return nil, nil }),
+	})
+	o, err := c.Do("pay-1", post(t, "http://api.test/payments", payment))
+	require.ErrorAs(t, err, new(*oncehttp.PendingError))
+	want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(t, o)
+	req := post(t, "http://api.test/payments", "").WithContext(t.Context())
+	req.Method = http.MethodGet
+	_, err = c.RoundTrip(req)
+	require.ErrorContains(t, err, "neither an answer nor an error")
+}
+
 // C080
 func TestDiscardedAnswersGiveTheirConnectionsBack(t *testing.T) {
 	t.Parallel()
