@@ -38,8 +38,8 @@ func Example() {
 	case err != nil:
 		log.Fatal(err) // this call sent nothing
 	case outcome.State == oncehttp.Confirmed:
-		fmt.Println("charged:", string(outcome.Response.Body))
+		fmt.Println("charged:", outcome) // outcome.Response is the API's answer
 	case outcome.State == oncehttp.Rejected:
-		fmt.Println("a definite no:", outcome.Response.StatusCode)
+		fmt.Println("a definite no:", outcome)
 	}
 }
