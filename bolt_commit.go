@@ -201,7 +201,7 @@ func (j *boltJournal) commitFailed(id int64, cause error) error {
 	var path *fs.PathError
 	if errors.As(cause, &path) && path.Op == "write" && diskFull(cause) {
 		visible := id
-		if err := j.db.View(func(tx *bbolt.Tx) error { visible = int64(tx.ID()); return nil }); err == nil && visible < id {
+		if err := j.read(func(tx *bbolt.Tx) error { visible = int64(tx.ID()); return nil }); err == nil && visible < id {
 			return boltFailed(j.path, "has no room; nothing was written, and the next write may succeed", cause)
 		}
 	}

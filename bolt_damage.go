@@ -6,8 +6,13 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"unsafe"
+
+	"go.etcd.io/bbolt"
 )
 
 // guard runs do, which enters bbolt, and turns a panic into an error: bbolt
@@ -25,6 +30,32 @@ func (j *boltJournal) guard(do func() error) (err error) {
 		}
 	}()
 	return do()
+}
+
+// read runs do in a read transaction. bbolt begins one by copying a meta page
+// with two locks held; if the file was cut since whole looked, that faults, and
+// every other call would wait for those locks for ever.
+func (j *boltJournal) read(do func(tx *bbolt.Tx) error) error {
+	beginning := true
+	defer func() {
+		if beginning {
+			unlockBolt(j.db)
+		}
+	}()
+	err := j.db.View(func(tx *bbolt.Tx) error {
+		beginning = false
+		return do(tx)
+	})
+	beginning = false
+	return err
+}
+
+// unlockBolt lets go of what bbolt's DB.beginTx holds when it copies a meta
+// page (go.etcd.io/bbolt v1.5.0: db.go). bbolt has no way to ask for it.
+func unlockBolt(db *bbolt.DB) {
+	fields := reflect.ValueOf(db).Elem()
+	(*sync.RWMutex)(unsafe.Pointer(fields.FieldByName("mmaplock").UnsafeAddr())).RUnlock()
+	(*sync.Mutex)(unsafe.Pointer(fields.FieldByName("metalock").UnsafeAddr())).Unlock()
 }
 
 // whole refuses a file cut down to less than its meta pages: bbolt reads those

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 )
 
 // sampleBolt is a journal's file and what is in it. Unsynced: as a crash leaves
@@ -188,6 +189,39 @@ func TestAJournalWhoseFileShrinksUnderItStopsAndFreesTheLock(t *testing.T) {
 	again := openTestBolt(t, path)
 	sameBolt(t, again, entries)
 	require.NoError(t, j.Close())
+}
+
+// The file is cut between the look at its length and bbolt's look at its meta
+// pages, for which bbolt holds locks.
+func TestAFaultAtTheBeginningOfAReadStrandsNobody(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "intents.db")
+	j := openTestBolt(t, path)
+	fillBolt(t, j, 1)
+	reading, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error, 3)
+	nothing := func(*bbolt.Tx) error { return nil }
+	go func() {
+		ended <- j.guard(func() error {
+			return j.read(func(*bbolt.Tx) error {
+				close(reading)
+				<-goOn
+				return nil
+			})
+		})
+	}()
+	<-reading
+	require.NoError(t, os.Truncate(path, 0))
+	require.ErrorIs(t, j.guard(func() error { return j.read(nothing) }), ErrJournalCorrupt)
+	close(goOn)
+	go func() { ended <- j.guard(func() error { return j.read(nothing) }) }()
+	go func() { ended <- j.guard(func() error { return j.db.Update(nothing) }) }()
+	for range 3 {
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			require.Fail(t, "a call waits for a lock that nobody lets go of")
+		}
+	}
 }
 
 // Readers and writers together: a fault while bbolt holds a lock must not leave

@@ -29,7 +29,7 @@ func (j *boltJournal) view(ctx context.Context, read func(t *boltTx) error) erro
 	}
 	var seen int64
 	err := j.guard(func() error {
-		return j.db.View(func(tx *bbolt.Tx) error {
+		return j.read(func(tx *bbolt.Tx) error {
 			seen = int64(tx.ID())
 			return read(j.tx(tx))
 		})
