@@ -319,6 +319,9 @@ func (c *Client) send(f *flight, cmd command) event {
 	e.location = redirectTarget(f.request.URL, s.facts.status, s.facts.header)
 	e.answer = &answer{Status: s.facts.status, Header: keptHeader(s.facts.header), Replayed: e.judged.replayed, At: now}
 	final := e.judged.state(r.Exposed) != Pending && e.location == ""
+	if final {
+		f.cookies = s.facts.header.Values("Set-Cookie")
+	}
 	if final && s.response.Body != nil && !isStream(s.response) && int64(len(s.facts.body)) < c.cfg.MaxResponseBody {
 		s.readOn(c.cfg.MaxResponseBody, cmd.timeout) // a refusal's whole text
 	}

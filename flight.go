@@ -49,6 +49,9 @@ type flight struct {
 	again     bool
 	// liveAnswer is handed on to a seat that takes it.
 	liveAnswer *http.Response
+	// cookies that the final answer sets; RoundTrip hands them on, and nothing
+	// keeps them.
+	cookies []string
 
 	mu     sync.Mutex // guards what follows
 	owners owners
@@ -82,6 +85,7 @@ type told struct {
 	outcome *Outcome
 	err     error
 	live    *http.Response
+	cookies []string
 	// again: ask anew, under the action elsewhere if that is set.
 	again     bool
 	elsewhere string
@@ -330,6 +334,9 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 		first = false
 		if f.liveAnswer != nil && s.takesLive && t.err == nil {
 			t.live, f.liveAnswer = f.liveAnswer, nil
+		}
+		if s.takesLive {
+			t.cookies = f.cookies
 		}
 		s.ch <- t
 	}

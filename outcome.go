@@ -131,7 +131,7 @@ type Outcome struct {
 // A Response is an API's answer, as it is kept.
 type Response struct {
 	StatusCode int
-	// Header without Set-Cookie.
+	// Header without Set-Cookie, which only RoundTrip hands on.
 	Header http.Header
 	Body   []byte
 	// Replayed: the API marked the answer as a stored one.

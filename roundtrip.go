@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -229,6 +230,9 @@ func answerOf(req *http.Request, t told) (*http.Response, error) {
 	}
 	if resp.Header == nil {
 		resp.Header = http.Header{}
+	}
+	if len(t.cookies) > 0 {
+		resp.Header["Set-Cookie"] = slices.Clone(t.cookies)
 	}
 	switch {
 	case t.live != nil:

@@ -159,6 +159,31 @@ func TestSecretsAreSentAndNeverSaidOrWritten(t *testing.T) {
 
 // The key is an identifier that opens the stored answer: its print is said, and
 // never the key.
+// A session that an action begins goes on, though the journal knows nothing of it.
+func TestACookieOfAnAnswerReachesTheCallersJarAndNotTheJournal(t *testing.T) {
+	t.Parallel()
+	answer := mockserver.Answer{Status: 201, Header: http.Header{"Set-Cookie": {"sid=" + canary}}}
+	server := mockserver.Config{Execute: func(*http.Request) mockserver.Answer { return answer }}
+	inBubble(t, server, func(b *bench) {
+		for _, fromJournal := range []bool{false, true} {
+			req := b.pay()
+			resp, err := b.c.RoundTrip(req.WithContext(oncehttp.WithAction(req.Context(), "login-1")))
+			require.NoError(b, err)
+			require.NoError(b, resp.Body.Close())
+			o, ok := oncehttp.OutcomeOf(resp)
+			require.True(b, ok)
+			assert.Equal(b, fromJournal, o.FromJournal)
+			assert.Empty(b, o.Response.Header.Values("Set-Cookie"))
+			if fromJournal {
+				assert.Empty(b, resp.Cookies())
+			} else if assert.Len(b, resp.Cookies(), 1) {
+				assert.Equal(b, canary, resp.Cookies()[0].Value)
+			}
+		}
+		assert.NotContains(b, b.journalBytes(), canary)
+	})
+}
+
 func TestTheKeyIsNeverSaidWhole(t *testing.T) {
 	t.Parallel()
 	l := &loud{}
