@@ -82,8 +82,9 @@ func (j *boltJournal) rewritten(ctx context.Context, step func(string) error) (_
 			os.Remove(name)
 		}
 	}()
-	if info, err := j.file.Stat(); err == nil {
-		f.Chmod(info.Mode().Perm()) // whoever widened it may have had a reason
+	if err := likeFile(f, j.file); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("the new file cannot get its owner and mode: %w", err)
 	}
 	fill := func(db *bbolt.DB) error {
 		db.NoFreelistSync = true

@@ -3,6 +3,7 @@
 package oncehttp
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -31,6 +32,21 @@ func lockFile(f *os.File, wait time.Duration) error {
 		}
 		time.Sleep(min(left, 20*time.Millisecond))
 	}
+}
+
+// likeFile gives f the owner and the mode of old: whoever changed them may have
+// had a reason.
+func likeFile(f, old *os.File) error {
+	var has, wanted syscall.Stat_t
+	if err := errors.Join(syscall.Fstat(int(f.Fd()), &has), syscall.Fstat(int(old.Fd()), &wanted)); err != nil {
+		return err
+	}
+	if has.Uid != wanted.Uid || has.Gid != wanted.Gid {
+		if err := f.Chown(int(wanted.Uid), int(wanted.Gid)); err != nil {
+			return err
+		}
+	}
+	return f.Chmod(os.FileMode(wanted.Mode & 0o777))
 }
 
 func unlockFile(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
