@@ -96,8 +96,9 @@ type Standing struct {
 	// that cannot be copied behind its own back never sets it.
 	Copied bool
 	// Seen is the highest wall time at which the journal was written, by whatever
-	// process; after a crash it may be a second behind. While the clock shows
-	// less nobody knows how old anything is. Zero: it was never written.
+	// process; when the journal is opened again it may be a second behind. While
+	// the clock shows less, nobody knows how old anything is. Zero: it was never
+	// written.
 	Seen time.Time
 }
 
