@@ -234,12 +234,19 @@ func (j *boltJournal) adopt() error {
 	}
 	meta := j.meta
 	meta.boltOrigin, meta.Epoch, meta.Adopted = origin, meta.Epoch+1, time.Now().UTC().Round(0)
+	var id int
 	err = j.guard(func() error {
-		return j.db.Update(func(tx *bbolt.Tx) error { return j.tx(tx).putMeta(meta) })
+		j.chooseFreelist()
+		return j.db.Update(func(tx *bbolt.Tx) error {
+			id = tx.ID()
+			return j.tx(tx).putMeta(meta)
+		})
 	})
 	if err != nil {
 		return j.lose(err)
 	}
+	j.durable.Store(int64(id))
+	j.unsynced = j.db.NoFreelistSync
 	j.meta, j.epoch, j.copied = meta, meta.Epoch, false
 	return nil
 }
