@@ -124,6 +124,10 @@ type boltPages struct {
 	path string
 	meta pageMeta
 	seen []uint64 // bitmap of the pages met
+	// shallow: only the pages that list the buckets, and the buckets in them. An
+	// inline bucket is read by bbolt from the heap, where a wild count faults
+	// nowhere.
+	shallow bool
 }
 
 // inspectBolt reads what bbolt trusts when it maps a file: both meta pages,
@@ -155,11 +159,12 @@ func inspectBolt(f *os.File, path string) (boltInfo, error) {
 		info.torn = info.torn || !whole
 	}
 	if info.synced {
-		err = p.checkFreelist()
-	} else {
-		err = p.checkTree(meta.root, nil, 0)
+		if err := p.checkFreelist(); err != nil {
+			return info, err
+		}
+		p.shallow = true
 	}
-	return info, err
+	return info, p.checkTree(meta.root, nil, 0)
 }
 
 // chooseMeta returns the meta page that bbolt would go by: of those that pass

@@ -65,6 +65,9 @@ func (p *boltPages) checkBucket(value []byte, id uint64, depth int) error {
 		return p.damaged(id, "has a bucket that is not whole")
 	}
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
+		if p.shallow {
+			return nil
+		}
 		return p.checkTree(root, nil, depth+1)
 	}
 	inline := value[16:]
