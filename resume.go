@@ -65,11 +65,7 @@ func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, tell
 		if c.driven(r.Action) {
 			continue
 		}
-		select {
-		case c.slots <- struct{}{}:
-		case <-taking.Done():
-		}
-		if taking.Err() != nil {
+		if !c.takeSlot(taking) {
 			break
 		}
 		pass.Go(func() {
@@ -79,6 +75,20 @@ func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, tell
 		})
 	}
 	return errors.Join(append(damaged, ctx.Err())...)
+}
+
+// takeSlot waits for a slot; it is false once ctx has ended.
+func (c *Client) takeSlot(ctx context.Context) bool {
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	if ctx.Err() != nil {
+		<-c.slots
+		return false
+	}
+	return true
 }
 
 // resume drives one intent of the journal, if nobody does. The slot that the

@@ -1,0 +1,64 @@
+package oncehttp_test
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+// A dueJournal calls a hook before each due entry that it yields.
+type dueJournal struct {
+	oncehttp.Journal
+	before func()
+}
+
+func (j *dueJournal) Due(ctx context.Context, by time.Time) iter.Seq2[oncehttp.Entry, error] {
+	return func(yield func(oncehttp.Entry, error) bool) {
+		for e, err := range j.Journal.Due(ctx, by) {
+			j.before()
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// A pass that ends while it takes a slot gives the slot back: else passes that
+// come later wait for ever.
+func TestPassesThatEndEarlyLeaveTheLaterOnesTheirSlots(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		_, err := b.c.Begin("pay-1", b.pay())
+		require.NoError(b, err)
+		require.NoError(b, b.c.Close())
+		inner, err := oncehttp.OpenBolt(b.path, time.Second, nil)
+		require.NoError(b, err)
+		j := &dueJournal{Journal: inner}
+		c, err := oncehttp.New(j, b.cfg)
+		require.NoError(b, err)
+		defer c.Close()
+		for range 50 { // which of two ready cases a select takes is chance
+			ctx, cancel := context.WithCancel(b.Context())
+			j.before = cancel
+			for _, err := range c.Resume(ctx) {
+				require.ErrorIs(b, err, context.Canceled)
+			}
+		}
+		require.Empty(b, b.srv.Requests())
+		j.before = func() {}
+		ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+		defer cancel()
+		for o, err := range c.Resume(ctx) {
+			require.NoError(b, err)
+			assert.Equal(b, oncehttp.Confirmed, o.State)
+		}
+		assert.Len(b, b.srv.Requests(), 1)
+	}, func(cfg *oncehttp.Config) { cfg.Concurrency = 2 })
+}
