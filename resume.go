@@ -19,7 +19,6 @@ import (
 func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 	return func(yield func(*Outcome, error) bool) {
 		taking, stop := context.WithCancel(ctx)
-		defer stop()
 		results := make(chan *Outcome)
 		var failed error // of the pass, set before results is closed
 		var pass sync.WaitGroup
@@ -30,14 +29,19 @@ func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 			pass.Wait()
 			close(results)
 		}()
-		going := true
+		// However the loop ends, by a panic too, nobody is left with a result that
+		// nobody takes.
+		defer func() {
+			stop()
+			for range results {
+			}
+		}()
 		for o := range results {
-			if going && !yield(o, nil) {
-				going = false
-				stop()
+			if !yield(o, nil) {
+				return
 			}
 		}
-		if going && failed != nil {
+		if failed != nil {
 			yield(nil, failed)
 		}
 	}

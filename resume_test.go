@@ -2,6 +2,7 @@ package oncehttp_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"testing"
 	"time"
@@ -61,4 +62,23 @@ func TestPassesThatEndEarlyLeaveTheLaterOnesTheirSlots(t *testing.T) {
 		}
 		assert.Len(b, b.srv.Requests(), 1)
 	}, func(cfg *oncehttp.Config) { cfg.Concurrency = 2 })
+}
+
+// The bubble ends only when every goroutine has ended.
+func TestAPanicInALoopOverResumeLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		for i := range 5 {
+			_, err := b.c.Begin(fmt.Sprintf("pay-%d", i), b.pay())
+			require.NoError(b, err)
+		}
+		require.PanicsWithValue(b, "enough", func() {
+			for range b.c.Resume(b.Context()) {
+				panic("enough")
+			}
+		})
+		settled := b.srv.EffectsTotal()
+		assert.Len(b, b.resume(), 5-settled)
+		assert.Equal(b, 5, b.srv.EffectsTotal())
+	})
 }
