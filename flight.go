@@ -304,12 +304,7 @@ func (b *handedOn) Close() error {
 
 // land ends the flight and tells every seat.
 func (c *Client) land(f *flight, m machine, cmd command) {
-	c.mu.Lock()
-	delete(c.flights, f.action)
-	if m.heard != nil {
-		c.kept[f.action] = &m
-	}
-	c.mu.Unlock()
+	c.remove(f, m)
 	c.pruneSoon()
 
 	r := cmd.record

@@ -73,21 +73,13 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		return told, again
 	}
 
-	m, e, done, err := c.takeUp(ctx, f, t, now)
-	if err != nil || done != nil {
-		c.abandon(f)
-		if err != nil {
-			return told{err: err}, false
-		}
-		return *done, false
+	refused, err := c.takeOff(ctx, f, t, s, call{until: budget, recordOnly: t.recordOnly}, now)
+	if err != nil {
+		return told{err: err}, false
 	}
-	e.call.until = budget
-	e.call.recordOnly = t.recordOnly
-	if f.sit(s, ownBegin, budget) == grantClosed {
-		c.abandon(f)
-		return told{err: ErrClosed}, false
+	if refused != nil {
+		return *refused, false
 	}
-	c.launch(f, m, e)
 	return c.share(ctx, t, f, s)
 }
 
@@ -99,17 +91,39 @@ func (c *Client) share(ctx context.Context, t *ticket, f *flight, s *seating) (t
 	return told, told.again
 }
 
-// launch drives a flight that is loaded and has a seat taken.
-func (c *Client) launch(f *flight, m machine, e event) {
+// takeOff loads a new flight, takes the first seat in it, and drives it. If
+// that fails, or there is nothing to drive (done), or a hook panics, the flight
+// is over and nobody waits for it.
+func (c *Client) takeOff(ctx context.Context, f *flight, t *ticket, s *seating, asks call, now time.Time) (done *told, err error) {
+	var m machine
+	off := false
+	defer func() {
+		if !off {
+			c.abandon(f, m)
+		}
+	}()
+	m, done, err = c.takeUp(ctx, f, t, now)
+	if err != nil || done != nil {
+		return done, err
+	}
+	kind := ownBegin
+	if asks.resume {
+		kind = ownResume
+	}
+	if f.sit(s, kind, asks.until) == grantClosed {
+		return nil, ErrClosed
+	}
+	off = true
 	close(f.loaded)
 	go func() {
 		defer c.drives.Done()
-		c.drive(f, m, e)
+		c.drive(f, m, event{kind: evTaken, call: asks})
 	}()
+	return nil, nil
 }
 
 // flight returns the flight of an action: somebody's, or a new one that is the
-// caller's to load. The caller of a new one ends it with abandon or launch.
+// caller's to load, and to end with abandon or takeOff.
 func (c *Client) flight(ctx context.Context, action string) (_ *flight, mine bool, _ error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,21 +139,31 @@ func (c *Client) flight(ctx context.Context, action string) (_ *flight, mine boo
 	return f, true, nil
 }
 
-// abandon ends a flight that never left.
-func (c *Client) abandon(f *flight) {
+// abandon ends a flight that never left. Evidence that it took over is kept.
+func (c *Client) abandon(f *flight, m machine) {
 	c.freeSlot(f)
-	c.mu.Lock()
-	delete(c.flights, f.action)
-	c.mu.Unlock()
+	c.remove(f, m)
 	f.gone = true
 	close(f.loaded)
 	c.drives.Done()
 }
 
+// remove makes room for another flight of the action, and keeps the evidence
+// that is not on disk.
+func (c *Client) remove(f *flight, m machine) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.flights[f.action] == f {
+		delete(c.flights, f.action)
+	}
+	if m.heard != nil {
+		c.kept[f.action] = &m
+	}
+}
+
 // takeUp loads the record of the flight, or makes it. done is set when there is
 // nothing to drive.
-func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time) (m machine, e event, done *told, err error) {
-	e.kind = evTaken
+func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time) (m machine, done *told, err error) {
 	var r record
 	err = ErrNotFound
 	if !t.anonymous {
@@ -148,24 +172,24 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 	switch {
 	case err == nil:
 		if m, done, err = c.found(ctx, f, t, r); err != nil || done != nil {
-			return m, e, done, err
+			return m, done, err
 		}
 	case errors.Is(err, ErrNotFound) && t.draft != nil:
 		if r, err = c.newRecord(*t, now); err != nil {
-			return m, e, nil, err
+			return m, nil, err
 		}
 		m = machine{next: r, dirty: true}
 		f.body, f.firstBody = t.draft.body, t.draft.body
 		f.names = t.names(r)
 	default:
-		return m, e, nil, err
+		return m, nil, err
 	}
 	f.recordOnly = t.recordOnly
 	if t.draft != nil {
 		f.drafted, f.live = true, t.draft.live
 	}
 	c.setPolicy(f, r)
-	return m, e, nil, nil
+	return m, nil, nil
 }
 
 // found is for an action that the journal has.
@@ -305,7 +329,7 @@ func (c *Client) writeKept(ctx context.Context) {
 				c.driveKept(f, *m)
 			}()
 		} else {
-			c.abandon(f)
+			c.abandon(f, machine{})
 		}
 	}
 }

@@ -107,18 +107,11 @@ func (c *Client) resume(ctx, taking context.Context, action string) *Outcome {
 	f.slot = true
 	now := wallNow()
 	t := ticket{action: action}
-	m, e, done, err := c.takeUp(ctx, f, &t, now)
-	if err != nil || done != nil {
-		c.abandon(f) // settled meanwhile
-		return nil
-	}
-	e.call = call{resume: true, until: now.Add(c.cfg.Retry.MaxElapsed)}
 	s := &seating{}
-	if f.sit(s, ownResume, e.call.until) == grantClosed {
-		c.abandon(f)
-		return nil
+	asks := call{resume: true, until: now.Add(c.cfg.Retry.MaxElapsed)}
+	if done, err := c.takeOff(ctx, f, &t, s, asks, now); err != nil || done != nil {
+		return nil // settled meanwhile
 	}
-	c.launch(f, m, e)
 	stop := context.AfterFunc(taking, func() { f.hurry(s) })
 	defer stop()
 	told := f.await(ctx, nil, s)

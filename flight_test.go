@@ -1,0 +1,75 @@
+package oncehttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// created answers every request at once.
+func created(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusCreated, Header: http.Header{}, Request: req}, nil
+}
+
+func payRequest(t *testing.T) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.com/payments", strings.NewReader(`{"amount":500}`))
+	require.NoError(t, err)
+	return req
+}
+
+// A fullJournal takes no update while it is full.
+type fullJournal struct {
+	Journal
+	full bool
+}
+
+func (j *fullJournal) Update(ctx context.Context, e Entry) error {
+	if j.full {
+		return ErrJournal
+	}
+	return j.Journal.Update(ctx, e)
+}
+
+// Close comes when a call has taken over the evidence that the journal could
+// not take, and does not drive yet.
+func TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "intents.db")
+	cfg := Config{Transport: roundTrip(created), Contracts: []Contract{IdempotencyKey("*", time.Hour)}}
+	j := &fullJournal{Journal: openTestBolt(t, path)}
+	c, err := New(j, cfg)
+	require.NoError(t, err)
+	j.full = true
+	_, err = c.Do("pay", payRequest(t))
+	var pending *PendingError
+	require.True(t, errors.As(err, &pending), "%v", err)
+	require.Equal(t, NotRecorded, pending.Outcome.Reason)
+	j.full = false
+
+	f, mine, err := c.flight(t.Context(), "pay")
+	require.NoError(t, err)
+	require.True(t, mine)
+	f.closing(ownClose)
+	_, err = c.takeOff(t.Context(), f, &ticket{action: "pay"}, &seating{}, call{}, wallNow())
+	require.ErrorIs(t, err, ErrClosed)
+	require.NoError(t, c.Close())
+
+	c, err = Open(path, cfg)
+	require.NoError(t, err)
+	o, err := c.Outcome(t.Context(), "pay")
+	require.NoError(t, err)
+	assert.Equal(t, Confirmed, o.State)
+	require.NoError(t, c.Close())
+}
