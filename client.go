@@ -134,7 +134,13 @@ func wallNow() time.Time { return time.Now().Round(0) }
 // drive is the loop: it does what the machine commands and tells it what
 // happened, until the call ends. Nothing else decides.
 func (c *Client) drive(f *flight, m machine, e event) {
-	defer c.freeSlot(f)
+	landed := false
+	defer func() {
+		c.freeSlot(f)
+		if !landed {
+			c.ditch(f, m)
+		}
+	}()
 	for {
 		before := m.rec
 		var cmd command
@@ -161,6 +167,7 @@ func (c *Client) drive(f *flight, m machine, e event) {
 			e = c.lookUp(f, cmd)
 		case cmdSettle:
 			c.land(f, m, cmd)
+			landed = true
 			return
 		}
 	}

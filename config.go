@@ -13,6 +13,10 @@ import (
 
 // Config says how a client works. The zero value works. It is checked once,
 // when the client is opened.
+//
+// Attempts outlive their callers, so they run in goroutines of the client's: a
+// panic in Transport, Authorize, Lookup or OnEvent ends the process, and leaves
+// the journal as any crash does.
 type Config struct {
 	// Transport sends the attempts. Nil: a transport of the client's own, with
 	// http.DefaultTransport's settings.

@@ -155,10 +155,7 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 		}
 	}
 	if !f.saving {
-		for _, s := range f.leavers {
-			f.tellLeaver(s)
-		}
-		f.leavers = nil
+		f.tellLeavers()
 	}
 	return m, cmd
 }
@@ -222,6 +219,13 @@ func (f *flight) dismiss(o owners, g grant, left []seat, cause error, now bool) 
 			f.tellLeaver(s)
 		}
 	}
+}
+
+func (f *flight) tellLeavers() {
+	for _, s := range f.leavers {
+		f.tellLeaver(s)
+	}
+	f.leavers = nil
 }
 
 func (f *flight) tellLeaver(s *seating) {
@@ -302,6 +306,19 @@ func (b *handedOn) Close() error {
 	return b.ReadCloser.Close()
 }
 
+// ditch ends a flight whose driver was ended by what it called. A panic ends the
+// process too, and leaves what any crash leaves; after runtime.Goexit, of a
+// failed test say, those who wait are told what is on disk.
+func (c *Client) ditch(f *flight, m machine) {
+	c.leaveGate(f)
+	f.journalErr = errors.Join(errDitched, f.journalErr)
+	m, cmd := m.unsaved(m.out.kind == cmdSave)
+	c.remove(f, m)
+	c.tellAll(f, m, cmd)
+}
+
+var errDitched = &ownError{text: "oncehttp: a hook, the transport or the journal panicked or ended its goroutine; Client.Outcome has what is known of the action"}
+
 // land ends the flight and tells every seat.
 func (c *Client) land(f *flight, m machine, cmd command) {
 	c.remove(f, m)
@@ -314,8 +331,14 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 	if r.State == Pending && r.Revision > 0 && !m.call.recordOnly {
 		c.emit(c.event(EventPending, r))
 	}
+	c.tellAll(f, m, cmd)
+}
+
+// tellAll tells every seat, those given up during a save too.
+func (c *Client) tellAll(f *flight, m machine, cmd command) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.tellLeavers()
 	var seats []seat
 	f.owners, _, seats = f.owners.step(ownerEvent{kind: ownDone})
 	first := true

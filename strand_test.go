@@ -1,8 +1,12 @@
 package oncehttp_test
 
 import (
+	"errors"
 	"net/http"
+	"runtime"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -53,5 +57,66 @@ func TestAPanicOfAHookStrandsNoLaterCaller(t *testing.T) {
 			}
 			assert.NoError(b, b.c.Shutdown(b.Context()))
 		}, change)
+	}
+}
+
+// What ends the goroutine that drives an action, as a failing test in a hook
+// does, leaves no caller without an answer.
+func TestAHookThatEndsItsGoroutineStrandsNobody(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		sent   bool // the hook runs after the attempt was begun
+		change func(cfg *oncehttp.Config, j *hookedJournal, ends func())
+	}{
+		"Create": {false, func(_ *oncehttp.Config, j *hookedJournal, ends func()) {
+			j.create = func(oncehttp.Entry) error { ends(); return nil }
+		}},
+		"Authorize": {false, func(cfg *oncehttp.Config, _ *hookedJournal, ends func()) {
+			cfg.Authorize = func(*http.Request, bool) error { ends(); return nil }
+		}},
+		"OnEvent": {true, func(cfg *oncehttp.Config, _ *hookedJournal, ends func()) {
+			cfg.OnEvent = func(e oncehttp.Event) {
+				if e.Kind == oncehttp.EventAnswered {
+					ends()
+				}
+			}
+		}},
+		"Transport": {true, func(cfg *oncehttp.Config, _ *hookedJournal, ends func()) {
+			inner := cfg.Transport
+			cfg.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+				ends()
+				return inner.RoundTrip(req)
+			})
+		}},
+		"Update": {true, func(_ *oncehttp.Config, j *hookedJournal, ends func()) {
+			j.update = func(oncehttp.Entry) error { ends(); return nil }
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j, broken := &hookedJournal{}, true
+			inBubble(t, mockserver.Config{}, func(b *bench) {
+				b.hook(j)
+				var all sync.WaitGroup
+				for range 2 {
+					all.Go(func() {
+						o, err := b.c.Do("pay-1", b.pay())
+						require.Error(b, err)
+						assert.Equal(b, tt.sent, errors.As(err, new(*oncehttp.PendingError)) && o.MayHaveExecuted)
+					})
+				}
+				all.Wait()
+				broken = false
+				assert.Equal(b, oncehttp.Confirmed, b.do().State)
+				assert.Equal(b, 1, b.srv.EffectsTotal())
+				assert.NoError(b, b.c.Shutdown(b.Context()))
+			}, func(cfg *oncehttp.Config) {
+				tt.change(cfg, j, func() {
+					if time.Sleep(100 * time.Millisecond); broken { // until both have sat down
+						runtime.Goexit()
+					}
+				})
+			})
+		})
 	}
 }
