@@ -39,6 +39,8 @@ type Client struct {
 	unresolved atomic.Int64
 	// latest is the highest wall time seen, in nanoseconds since 1970.
 	latest atomic.Int64
+	// release runs once, however often the client is closed.
+	release func() error
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
@@ -115,6 +117,7 @@ func New(j Journal, cfg Config) (*Client, error) {
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.gates = newGates(cfg, c.emit)
+	c.release = sync.OnceValue(c.giveBack)
 	if cfg.MaxUnresolved > 0 {
 		for _, err := range j.Open(c.ctx) {
 			if err != nil {
@@ -432,8 +435,8 @@ func (c *Client) load(ctx context.Context, id uuid.UUID) (record, error) {
 
 // Shutdown stops taking up intents and starts no attempt; it waits until every
 // attempt under way has ended and is recorded, and those who wait for it have
-// their outcome. When ctx ends first it stops the attempts, and returns the
-// context's error. Intents that are not settled stay pending in the journal.
+// their outcome. When ctx ends first it does as Close, and returns the context's
+// error. Intents that are not settled stay pending in the journal.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.stopTakingUp(ownDrain)
 	landed := make(chan struct{})
@@ -441,16 +444,12 @@ func (c *Client) Shutdown(ctx context.Context) error {
 		c.drives.Wait()
 		close(landed)
 	}()
-	var ended error
 	select {
 	case <-landed:
+		return c.release()
 	case <-ctx.Done():
-		ended = ctx.Err()
-		c.stopTakingUp(ownClose)
-		c.cancel(ErrClosed)
-		<-landed
+		return errors.Join(ctx.Err(), c.Close())
 	}
-	return errors.Join(ended, c.release())
 }
 
 // Close stops everything at once. Calls under way return a [*PendingError]
@@ -487,8 +486,8 @@ func (c *Client) stopTakingUp(how ownerEventKind) {
 	}
 }
 
-// release writes the evidence that the journal did not take, and closes it.
-func (c *Client) release() error {
+// giveBack writes the evidence that the journal did not take, and closes it.
+func (c *Client) giveBack() error {
 	c.cancel(ErrClosed)
 	c.mu.Lock()
 	kept := c.kept

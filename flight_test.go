@@ -29,27 +29,29 @@ func payRequest(t *testing.T) *http.Request {
 	return req
 }
 
-// A fullJournal takes no update while it is full.
+// A fullJournal takes no update while it is full, and then calls a hook before
+// each.
 type fullJournal struct {
 	Journal
-	full bool
+	full   bool
+	before func()
 }
 
 func (j *fullJournal) Update(ctx context.Context, e Entry) error {
 	if j.full {
 		return ErrJournal
 	}
+	if j.before != nil {
+		j.before()
+	}
 	return j.Journal.Update(ctx, e)
 }
 
-// Close comes when a call has taken over the evidence that the journal could
-// not take, and does not drive yet.
-func TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "intents.db")
-	cfg := Config{Transport: roundTrip(created), Contracts: []Contract{IdempotencyKey("*", time.Hour)}}
+// withEvidence is a client that could not record its only answer.
+func withEvidence(t *testing.T, path string) (*Client, *fullJournal) {
+	t.Helper()
 	j := &fullJournal{Journal: openTestBolt(t, path)}
-	c, err := New(j, cfg)
+	c, err := New(j, Config{Transport: roundTrip(created), Contracts: []Contract{IdempotencyKey("*", time.Hour)}})
 	require.NoError(t, err)
 	j.full = true
 	_, err = c.Do("pay", payRequest(t))
@@ -57,7 +59,25 @@ func TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses(t *testing.T) {
 	require.True(t, errors.As(err, &pending), "%v", err)
 	require.Equal(t, NotRecorded, pending.Outcome.Reason)
 	j.full = false
+	return c, j
+}
 
+func confirmed(t *testing.T, path string) {
+	t.Helper()
+	c, err := Open(path, Config{})
+	require.NoError(t, err)
+	o, err := c.Outcome(t.Context(), "pay")
+	require.NoError(t, err)
+	assert.Equal(t, Confirmed, o.State)
+	require.NoError(t, c.Close())
+}
+
+// Close comes when a call has taken over the evidence that the journal could
+// not take, and does not drive yet.
+func TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "intents.db")
+	c, _ := withEvidence(t, path)
 	f, mine, err := c.flight(t.Context(), "pay")
 	require.NoError(t, err)
 	require.True(t, mine)
@@ -65,11 +85,28 @@ func TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses(t *testing.T) {
 	_, err = c.takeOff(t.Context(), f, &ticket{action: "pay"}, &seating{}, call{}, wallNow())
 	require.ErrorIs(t, err, ErrClosed)
 	require.NoError(t, c.Close())
+	confirmed(t, path)
+}
 
-	c, err = Open(path, cfg)
-	require.NoError(t, err)
-	o, err := c.Outcome(t.Context(), "pay")
-	require.NoError(t, err)
-	assert.Equal(t, Confirmed, o.State)
+func TestASecondCloseLeavesTheFirstTimeToWriteItsEvidence(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "intents.db")
+	c, j := withEvidence(t, path)
+	second := make(chan error, 1)
+	j.before = func() {
+		j.before = nil
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			second <- c.Close()
+		}()
+		select {
+		case <-ended:
+			assert.Fail(t, "the second is done, and the first is not")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 	require.NoError(t, c.Close())
+	require.NoError(t, <-second)
+	confirmed(t, path)
 }

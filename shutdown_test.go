@@ -155,6 +155,31 @@ func TestCloseDoesNotWaitForADeafTransport(t *testing.T) {
 	})
 }
 
+// Nor Shutdown, once its time is up.
+func TestShutdownDoesNotWaitForADeafTransportForEver(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		var all sync.WaitGroup
+		all.Go(func() {
+			o := b.do()
+			assert.True(b, o.MayHaveExecuted)
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(b.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		require.ErrorIs(b, b.c.Shutdown(ctx), context.DeadlineExceeded)
+		assert.LessOrEqual(b, time.Since(begun), 1200*time.Millisecond)
+		all.Wait()
+		time.Sleep(time.Hour)
+	}, func(cfg *oncehttp.Config) {
+		cfg.Transport = roundTripper(func(*http.Request) (*http.Response, error) {
+			time.Sleep(time.Minute)
+			return nil, assert.AnError
+		})
+	})
+}
+
 func TestBreakingOutOfResumeStopsTakingUpAndWaits(t *testing.T) {
 	t.Parallel()
 	inBubble(t, mockserver.Config{Work: 100 * time.Millisecond}, func(b *bench) {
