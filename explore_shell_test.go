@@ -41,6 +41,7 @@ func (x *exploration) call(w *world, who int, recordOnly bool) {
 		w.flights++
 		x.check(g == grantDrive, checkOneDriver, "nobody drives, and the owners say that somebody does")
 	case g == grantSeat:
+		w.beside = slices.DeleteFunc(slices.Clone(w.beside), func(e event) bool { return e.kind == evCancelled })
 		w.tell(event{kind: evJoined, call: call{until: until}})
 	default:
 		x.fail(checkOneDriver, "a second driver")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -111,6 +112,8 @@ func (f *flight) sit(s *seating, kind ownerEventKind, budget time.Time) grant {
 	}
 	if g == grantSeat {
 		s.fresh = true
+		// That nobody is left is no longer so.
+		f.events = slices.DeleteFunc(f.events, func(e event) bool { return e.kind == evCancelled })
 		f.tellMachine(event{kind: evJoined, call: call{until: budget}})
 	}
 	return g

@@ -110,3 +110,22 @@ func TestASecondCloseLeavesTheFirstTimeToWriteItsEvidence(t *testing.T) {
 	require.NoError(t, <-second)
 	confirmed(t, path)
 }
+
+// The driver has not heard yet that its caller left when another sits down: that
+// one is not told that nobody is left.
+func TestACallerIsServedWhoComesAsTheLastOneLeaves(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, keyed)
+	m := machine{next: s.m.next, dirty: true}
+	until := wallNow().Add(time.Hour)
+	f := newFlight(t.Context(), "pay")
+	f.policy = s.p
+	first, second := &seating{}, &seating{}
+	require.Equal(t, grantDrive, f.sit(first, ownBegin, until))
+	m, cmd := f.advance(m, event{kind: evTaken, call: call{until: until}})
+	require.Equal(t, cmdAsk, cmd.kind)
+	f.leave(first, context.Canceled, false)
+	require.Equal(t, grantSeat, f.sit(second, ownBegin, until))
+	_, cmd = f.advance(m, event{kind: evLooked})
+	require.Equal(t, cmdAsk, cmd.kind)
+}
