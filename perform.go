@@ -58,8 +58,12 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 			return told, false
 		}
 		if t.recordOnly {
-			if r, err := c.find(ctx, t.action); err == nil {
+			r, err := c.find(ctx, t.action)
+			if err == nil {
 				return pendingOr(c.known(r), nil), false
+			}
+			if !errors.Is(err, ErrNotFound) {
+				return told{err: err}, false
 			}
 		}
 		switch f.sit(s, ownBegin, budget) {
