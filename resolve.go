@@ -75,8 +75,11 @@ func (c *Client) attest(ctx context.Context, r record, w Resolution) error {
 	f := c.flights[r.Action]
 	c.mu.Unlock()
 	if f != nil {
-		<-f.loaded
-		f.look(m.rec)
+		select {
+		case <-f.loaded:
+			f.look(m.rec)
+		case <-ctx.Done(): // what the flight does not hear now it meets when it saves
+		}
 	}
 	return nil
 }

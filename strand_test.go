@@ -1,11 +1,14 @@
 package oncehttp_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -119,4 +122,63 @@ func TestAHookThatEndsItsGoroutineStrandsNobody(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A blindJournal cannot be read while it is blind.
+type blindJournal struct {
+	oncehttp.Journal
+	blind atomic.Bool
+}
+
+func (j *blindJournal) Find(ctx context.Context, name string) (oncehttp.Entry, error) {
+	if j.blind.Load() {
+		return oncehttp.Entry{}, errFull
+	}
+	return j.Journal.Find(ctx, name)
+}
+
+func TestBeginBesideADriverDoesNotSpinOnAJournalThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Status(503).With("Retry-After", "20")), func(b *bench) {
+		require.NoError(b, b.c.Close())
+		inner, err := oncehttp.OpenBolt(b.path, time.Second, nil)
+		require.NoError(b, err)
+		j := &blindJournal{Journal: inner}
+		b.c, err = oncehttp.New(j, b.cfg)
+		require.NoError(b, err)
+		defer b.c.Close()
+		var all sync.WaitGroup
+		all.Go(func() { assert.Equal(b, oncehttp.Confirmed, b.do().State) })
+		time.Sleep(time.Second)
+		j.blind.Store(true)
+		_, err = b.c.Begin("pay-1", b.pay())
+		require.ErrorIs(b, err, errFull)
+		all.Wait()
+	}, func(cfg *oncehttp.Config) { cfg.Retry.MaxElapsed = time.Hour })
+}
+
+// A hook that is told of a mismatch, and asks for the action's intent, is told
+// so in the middle of looking at it.
+func TestResolveWaitsForNoHookLongerThanItsContext(t *testing.T) {
+	t.Parallel()
+	var c *oncehttp.Client
+	resolved := false
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		c = b.c
+		_, err := b.c.Begin("pay-1", b.pay())
+		require.NoError(b, err)
+		synctest.Wait() // until nobody drives it any more
+		_, err = b.c.Do("pay-1", b.request(http.MethodPost, "/payments", `{"amount":1}`))
+		require.ErrorAs(b, err, new(*oncehttp.MismatchError))
+		assert.True(b, resolved)
+		assert.Equal(b, oncehttp.Rejected, b.known().State)
+	}, func(cfg *oncehttp.Config) {
+		cfg.OnEvent = func(e oncehttp.Event) {
+			if e.Kind == oncehttp.EventMismatch {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+				defer cancel()
+				resolved = assert.NoError(t, c.Resolve(ctx, e.Action, oncehttp.Resolution{State: oncehttp.Rejected}))
+			}
+		}
+	})
 }
