@@ -297,11 +297,17 @@ func (f *flight) hold(s sent, stop func() bool) {
 	f.liveAnswer.Body = &handedOn{ReadCloser: s.response.Body, release: func() { stop(); s.cancel(nil) }}
 }
 
-// handedOn is a live body; closing it releases what its attempt holds. No
-// time-out of ours runs inside it.
+// handedOn is a live body; closing it, or the end of its taker's context,
+// releases what its attempt holds. No time-out of ours runs inside it.
 type handedOn struct {
 	io.ReadCloser
 	release func()
+}
+
+func (b *handedOn) until(ctx context.Context) {
+	release := b.release
+	stop := context.AfterFunc(ctx, release)
+	b.release = func() { stop(); release() }
 }
 
 func (b *handedOn) Close() error {

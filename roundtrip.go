@@ -236,6 +236,7 @@ func answerOf(req *http.Request, t told) (*http.Response, error) {
 	}
 	switch {
 	case t.live != nil:
+		t.live.Body.(*handedOn).until(req.Context())
 		resp.Body, resp.ContentLength, resp.Uncompressed = t.live.Body, t.live.ContentLength, t.live.Uncompressed
 		resp.Proto, resp.ProtoMajor, resp.ProtoMinor = t.live.Proto, t.live.ProtoMajor, t.live.ProtoMinor
 	case r.BodyIncomplete:

@@ -169,6 +169,30 @@ func TestAStallingAnswerOfASafeRequestDoesNotHoldItsRetryUp(t *testing.T) {
 	})
 }
 
+// As with any transport, a live body ends with its request's context.
+func TestALiveBodyEndsWithItsCallersContext(t *testing.T) {
+	t.Parallel()
+	ends := func(client *http.Client, ctx func(*bench) context.Context) {
+		inBubble(t, script(stream(mockserver.SeeDrip, "data: 1\n\n")), func(b *bench) {
+			begun := time.Now()
+			client.Transport = b.c
+			resp, err := client.Do(b.pay().WithContext(ctx(b)))
+			require.NoError(b, err)
+			_, err = io.ReadAll(resp.Body)
+			require.Error(b, err)
+			assert.Equal(b, 15*time.Second, time.Since(begun))
+			require.NoError(b, resp.Body.Close())
+			require.NoError(b, b.srv.WaitIdle(b.Context()))
+		})
+	}
+	ends(&http.Client{}, func(b *bench) context.Context {
+		ctx, cancel := context.WithCancel(b.Context())
+		time.AfterFunc(15*time.Second, cancel)
+		return ctx
+	})
+	ends(&http.Client{Timeout: 15 * time.Second}, func(b *bench) context.Context { return b.Context() })
+}
+
 // Closing a live body frees everything; the bubble ends only then.
 func TestClosingALiveBodyEndsItsAttempt(t *testing.T) {
 	t.Parallel()
