@@ -92,6 +92,7 @@ func TestShutdownWaitsForWhatIsUnderWay(t *testing.T) {
 		b.srv.ScriptPath("/waits", mockserver.Status(503).With("Retry-After", "20"))
 		var all sync.WaitGroup
 		all.Go(func() { want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.do()) })
+		time.Sleep(50 * time.Millisecond) // the 503 shuts the gate for what comes after it
 		all.Go(func() {
 			o, err := b.c.Do("waits", b.request(http.MethodPost, "/waits", payment))
 			b.ruled(o, err)
@@ -99,7 +100,7 @@ func TestShutdownWaitsForWhatIsUnderWay(t *testing.T) {
 			require.ErrorIs(b, err, oncehttp.ErrClosed)
 			assert.False(b, o.RetryAt.IsZero())
 		})
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 		begun := time.Now()
 		require.NoError(b, b.c.Shutdown(b.Context()))
 		assert.Equal(b, 400*time.Millisecond, time.Since(begun))
