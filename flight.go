@@ -197,12 +197,18 @@ func (f *flight) leave(s *seating, cause error, now bool) {
 	f.dismiss(owners, g, left, cause, now)
 }
 
-// hurry makes no more attempts for the sake of s alone, which stays.
+// hurry makes no more attempts for the sake of s. It stays to the end of the one
+// under way if it is alone, and leaves the rest to others if it is not.
 func (f *flight) hurry(s *seating) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.seats) == 1 && f.seats[s.id] == s {
+	switch {
+	case f.seats[s.id] != s:
+	case len(f.seats) == 1:
 		f.tellMachine(event{kind: evCancelled})
+	default:
+		owners, g, left := f.owners.step(ownerEvent{kind: ownLeave, seat: seat{id: s.id}})
+		f.dismiss(owners, g, left, context.Canceled, false)
 	}
 }
 

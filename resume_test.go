@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,6 +64,35 @@ func TestPassesThatEndEarlyLeaveTheLaterOnesTheirSlots(t *testing.T) {
 		}
 		assert.Len(b, b.srv.Requests(), 1)
 	}, func(cfg *oncehttp.Config) { cfg.Concurrency = 2 })
+}
+
+// A caller who shares what the pass drives goes on with it alone.
+func TestBreakingOutOfResumeDoesNotWaitForACallersWaits(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		b.srv.ScriptPath("/slow", mockserver.Status(503).With("Retry-After", "20"))
+		slow := func() *http.Request { return b.request(http.MethodPost, "/slow", payment) }
+		_, err := b.c.Begin("slow", slow())
+		require.NoError(b, err)
+		_, err = b.c.Begin("pay-1", b.pay())
+		require.NoError(b, err)
+		var all sync.WaitGroup
+		var ended time.Time
+		for o, err := range b.c.Resume(b.Context()) {
+			require.NoError(b, err)
+			require.Equal(b, "pay-1", o.Action)
+			all.Go(func() {
+				o, err := b.c.Do("slow", slow())
+				require.NoError(b, err)
+				assert.Equal(b, 2, o.Attempts)
+			})
+			time.Sleep(time.Second)
+			ended = time.Now()
+			break
+		}
+		assert.Zero(b, time.Since(ended))
+		all.Wait()
+	}, func(cfg *oncehttp.Config) { cfg.Retry.MaxElapsed, cfg.Gate.Off = time.Hour, true })
 }
 
 // The bubble ends only when every goroutine has ended.
