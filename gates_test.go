@@ -1,7 +1,12 @@
 package oncehttp
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +69,38 @@ func TestAPassThatComesWhileItsAskerLeavesGoesToTheNext(t *testing.T) {
 		require.Empty(t, second.answer)
 		require.False(t, s.leave(first).Before(time.Now()))
 		require.NotNil(t, (<-second.answer).pass.host)
+	})
+}
+
+// The next need not wait for a probe that is not sent to time out.
+func TestARetryWhoseBodyIsNotToBeHadAgainGivesItsPassBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(openTestBolt(t, filepath.Join(t.TempDir(), "intents.db")), Config{
+			Gate: Gate{Failures: 1},
+			Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Request: req}, nil
+			}),
+		})
+		require.NoError(t, err)
+		defer c.Close()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "https://api.example.com/a", strings.NewReader("a"))
+		require.NoError(t, err)
+		get, gone := req.GetBody, errors.New("gone")
+		bodies := 0
+		req.GetBody = func() (io.ReadCloser, error) {
+			if bodies++; bodies > 1 {
+				return nil, gone
+			}
+			return get()
+		}
+		_, err = c.RoundTrip(req)
+		require.ErrorIs(t, err, gone)
+		require.Len(t, c.gates.hosts, 1)
+		for _, h := range c.gates.hosts {
+			require.True(t, h.gate.shut)
+			require.Zero(t, h.gate.under)
+		}
 	})
 }
 

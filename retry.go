@@ -31,6 +31,7 @@ func (c *Client) retry(req *http.Request) (*http.Response, error) {
 	for n := 0; ; n++ {
 		body, err := rewound.fresh()
 		if err != nil {
+			c.gates.giveBack(pass)
 			return nil, err
 		}
 		resp, f, err := c.try(req, body, n+1 < c.cfg.Retry.MaxAttempts)
