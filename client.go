@@ -126,6 +126,7 @@ func New(j Journal, cfg Config) (*Client, error) {
 			c.unresolved.Add(1)
 		}
 	}
+	c.recallWishes()
 	c.warn()
 	return c, nil
 }

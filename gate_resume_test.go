@@ -154,3 +154,27 @@ func TestWhatWaitedAtAGateIsSentWithinTheConcurrency(t *testing.T) {
 		require.Less(t, time.Since(begun), 20*time.Second)
 	})
 }
+
+// Promise 10: the first who comes after a restart may not be the one who was told.
+func TestWhatAHostAskedForBindsNewActionsAfterARestart(t *testing.T) {
+	path := journalPath(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := mockserver.Memory(mockserver.Config{})
+		defer s.Close()
+		s.Script(mockserver.Status(http.StatusTooManyRequests).With("Retry-After", "3600"))
+		hosts := map[string]*mockserver.Server{"api.test": s}
+		c, _ := gated(t, path, oncehttp.Config{}, hosts)
+		asked := time.Now()
+		_, err := c.Do("told", payAt(t.Context(), "api.test"))
+		require.ErrorAs(t, err, new(*oncehttp.PendingError))
+		require.NoError(t, c.Close())
+
+		c, _ = gated(t, path, oncehttp.Config{}, hosts)
+		defer c.Close()
+		o, err := c.Do("new", payAt(t.Context(), "api.test"))
+		require.ErrorAs(t, err, new(*oncehttp.PendingError))
+		require.Equal(t, oncehttp.GateClosed, o.Reason)
+		require.False(t, o.RetryAt.Before(asked.Add(time.Hour)))
+		require.Len(t, s.Requests(), 1)
+	})
+}
