@@ -23,16 +23,20 @@ func (c *Client) gateKey(req *http.Request, contract *Contract) gateKey {
 	return key
 }
 
+// recallMost bounds what opening a client reads of a long backlog.
+const recallMost = 4096
+
 // recallWishes takes up what hosts asked of earlier clients: the first who comes
-// may not be one who was told.
+// may not be one who was told. Behind a backlog longer than recallMost a wish is
+// known only when its intent is taken up.
 func (c *Client) recallWishes() {
 	if c.cfg.Gate.Off {
 		return
 	}
-	now := wallNow()
+	now, read := wallNow(), 0
 	for e, err := range c.journal.Due(c.ctx, now.AddDate(100, 0, 0)) {
-		if err != nil {
-			return // whoever needs the journal is told
+		if read++; err != nil || read > recallMost {
+			return // whoever needs the journal is told of its error
 		}
 		if !e.Due.After(now) {
 			continue

@@ -43,7 +43,7 @@ func TestPassesThatEndEarlyLeaveTheLaterOnesTheirSlots(t *testing.T) {
 		require.NoError(b, b.c.Close())
 		inner, err := oncehttp.OpenBolt(b.path, time.Second, nil)
 		require.NoError(b, err)
-		j := &dueJournal{Journal: inner}
+		j := &dueJournal{Journal: inner, before: func() {}}
 		c, err := oncehttp.New(j, b.cfg)
 		require.NoError(b, err)
 		defer c.Close()
