@@ -255,7 +255,7 @@ func (c *Client) save(f *flight, r record) event {
 		if errors.Is(err, ErrConflict) {
 			stored, err := c.load(ctx, r.ID)
 			if err == nil {
-				return event{kind: evOvertaken, stored: stored}
+				return event{kind: evOvertaken, stored: &stored}
 			}
 			f.journalErr = err
 			return event{kind: evSaveFailed}
@@ -284,7 +284,7 @@ func (c *Client) exists(f *flight, e Entry) event {
 		f.again = true // begin anew: the comparison is made there
 	default:
 		f.body = nil // what travels is the first call's
-		return event{kind: evOvertaken, stored: stored}
+		return event{kind: evOvertaken, stored: &stored}
 	}
 	return event{kind: evSaveFailed}
 }

@@ -209,7 +209,7 @@ func (x *exploration) save(w *world, fate saveFate) {
 	r := w.m.out.record
 	var e event
 	if conflict := r.Revision != w.revision(); conflict && !w.spoiled {
-		e = event{kind: evOvertaken, stored: *w.disk}
+		e = event{kind: evOvertaken, stored: w.disk}
 		w.result = &e
 		return
 	}
@@ -276,6 +276,7 @@ func (x *exploration) beside(w *world, e event) {
 		if x.rules.readAsOvertaken {
 			kind = evOvertaken
 		}
-		w.tell(event{kind: kind, stored: m.rec})
+		stored := m.rec
+		w.tell(event{kind: kind, stored: &stored})
 	}
 }

@@ -331,7 +331,7 @@ func (c *encoder) event(e *event) {
 	c.time(e.call.until)
 	c.texts(string(j.reason), e.location)
 	c.attempt(e.attempt)
-	if e.stored.Revision > 0 {
-		c.record(&e.stored)
+	if e.stored != nil && e.stored.Revision > 0 {
+		c.record(e.stored)
 	}
 }

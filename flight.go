@@ -281,7 +281,7 @@ func (f *flight) look(r record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, g, _ := f.owners.step(ownerEvent{kind: ownResolve}); g == grantLook {
-		f.tellMachine(event{kind: evRead, stored: r})
+		f.tellMachine(event{kind: evRead, stored: &r})
 	}
 }
 

@@ -118,7 +118,7 @@ type event struct {
 	stop     bool          // answered: the backoff gives up
 	again    time.Time     // shut: when to ask again
 	cause    string        // answered, unready: what happened, in our words
-	stored   record        // overtaken, read
+	stored   *record       // overtaken, read
 	word     word          // resolved
 	finding  Finding       // looked up; an error is a finding that cannot tell
 }
@@ -178,10 +178,9 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 	case e.kind == evRead && e.stored.Revision > m.rec.Revision:
 		switch m.out.kind {
 		case cmdSave:
-			stored := e.stored
-			m.read = &stored // the save may have been before it: its result says so
+			m.read = e.stored // the save may have been before it: its result says so
 		case cmdAsk, cmdReady, cmdWait, cmdLookUp:
-			m.rec, m.next, m.dirty = e.stored, e.stored, false
+			m.rec, m.next, m.dirty = *e.stored, *e.stored, false
 			return m.decide(p, now)
 		}
 	case m.out.kind == cmdSave:
@@ -193,7 +192,7 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 		case evSaveFailed, evSaveUnknown:
 			return m.unsaved(e.kind == evSaveUnknown)
 		case evOvertaken:
-			m.rec, m.next, m.dirty = e.stored, e.stored, false
+			m.rec, m.next, m.dirty = *e.stored, *e.stored, false
 			if heard := m.heard; heard != nil {
 				return m.hear(*heard, p, now)
 			}

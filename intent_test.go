@@ -215,7 +215,7 @@ func TestAnotherWriteBesideASaveIsNotItsResult(t *testing.T) {
 	theirs := s.cmd.record // our save came through, then a person's word
 	theirs.Revision = r.Revision + 2
 	theirs.attest(word{At: s.now, To: Rejected, By: "ops"})
-	s.step(event{kind: evRead, stored: theirs})
+	s.step(event{kind: evRead, stored: &theirs})
 	s.want(cmdSave)
 	s.step(event{kind: evSaved})
 	s.want(cmdSettle)
@@ -230,7 +230,7 @@ func TestAPersonsWordAfterTheSaveKeepsTheAttemptFromStarting(t *testing.T) {
 	theirs := s.cmd.record
 	theirs.Revision = 2
 	theirs.attest(word{At: s.now, To: Confirmed, By: "ops"})
-	s.step(event{kind: evRead, stored: theirs})
+	s.step(event{kind: evRead, stored: &theirs})
 	s.step(event{kind: evSaved})
 	s.want(cmdSave)
 	assert.Nil(t, s.cmd.record.Sending, "it is recorded that the attempt did not start")
@@ -250,7 +250,7 @@ func TestAPersonsWordEndsAWait(t *testing.T) {
 	theirs := s.m.rec
 	theirs.Revision++
 	theirs.attest(word{At: s.now, To: Confirmed, By: "ops"})
-	s.step(event{kind: evRead, stored: theirs})
+	s.step(event{kind: evRead, stored: &theirs})
 	s.want(cmdSettle)
 	assert.Equal(t, theirs, s.cmd.record)
 }
@@ -298,7 +298,7 @@ func TestAnEventThatDoesNotFitChangesNothing(t *testing.T) {
 				return // a sample will do
 			}
 			for kind := evTaken; kind <= evRead; kind++ {
-				after, cmd := m.step(event{kind: kind, attempt: "another", stored: record{Revision: 99}}, x.policy(w), w.now())
+				after, cmd := m.step(event{kind: kind, attempt: "another", stored: &record{Revision: 99}}, x.policy(w), w.now())
 				if slices.Contains(fits[m.out.kind], kind) {
 					continue
 				}
