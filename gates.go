@@ -172,16 +172,20 @@ func (s *gates) heard(p gatePass, e gateEvent) {
 		return
 	}
 	e.round = p.round
-	s.mu.Lock()
-	d := s.step(p.host, e, time.Now())
-	next := p.host.gate.next
-	s.mu.Unlock()
+	d, next := s.hear(p.host, e)
 	switch {
 	case d.closed:
 		s.tell(Event{Kind: EventGateClosed, Host: p.host.key.host, Delay: max(0, time.Until(next))})
 	case d.opened:
 		s.tell(Event{Kind: EventGateOpened, Host: p.host.key.host})
 	}
+}
+
+func (s *gates) hear(h *hostGate, e gateEvent) (gateDecision, time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.step(h, e, time.Now())
+	return d, h.gate.next
 }
 
 // recall takes up a wish that an earlier client recorded: what was seen before
