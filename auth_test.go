@@ -181,6 +181,7 @@ func TestAuthorizeMayOnlyAddCredentials(t *testing.T) {
 		"the URL":             func(r *http.Request) { r.URL.Path = "/refunds" },
 		"the URL ":            func(r *http.Request) { r.URL.RawQuery = "x=1" },
 		"the URL  ":           func(r *http.Request) { r.URL.Host = "other.test" },
+		"the URL   ":          func(r *http.Request) { r.URL = nil },
 		"the Host":            func(r *http.Request) { r.Host = "other.test" },
 		"the body's length":   func(r *http.Request) { r.Body, r.ContentLength = readCloser("{}"), 2 },
 		"the key":             func(r *http.Request) { r.Header.Set("Idempotency-Key", "mine") },

@@ -119,6 +119,9 @@ func (c *Client) ticket(action string, req *http.Request, opts []ActionOption) (
 func (c *Client) freeze(action string, req *http.Request, contract *Contract, opts []ActionOption) (ticket, error) {
 	t := ticket{action: action, contract: contract}
 	for _, opt := range opts {
+		if opt == nil {
+			continue
+		}
 		opt(&t.options)
 	}
 	if contract != nil {

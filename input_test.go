@@ -122,6 +122,20 @@ func TestFramingHeadersOfTheCallersAreNotSent(t *testing.T) {
 	})
 }
 
+func TestWhatATestWritesByHandDoesNotPanic(t *testing.T) {
+	t.Parallel()
+	handmade := &oncehttp.PendingError{}
+	assert.NotEmpty(t, handmade.Error())
+	assert.NoError(t, handmade.Unwrap())
+	var none *oncehttp.Outcome
+	assert.NotEmpty(t, none.Explain())
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		o, err := b.c.Do("pay-1", b.pay(), nil)
+		require.NoError(b, err)
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+	})
+}
+
 func TestAnInvalidActionIsRefused(t *testing.T) {
 	t.Parallel()
 	inBubble(t, mockserver.Config{}, func(b *bench) {

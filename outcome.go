@@ -154,11 +154,19 @@ func (e *PendingError) Error() string {
 
 // Unwrap gives the last cause: the caller's context error, ErrClosed, or what
 // the last attempt met.
-func (e *PendingError) Unwrap() error { return e.Outcome.Err }
+func (e *PendingError) Unwrap() error {
+	if e.Outcome == nil {
+		return nil // a literal, in a test of whoever handles it
+	}
+	return e.Outcome.Err
+}
 
 // Explain says in words what is known, what is not, and what is safe to do
 // until when. The first line is a summary; no line holds a key or a payload.
 func (o *Outcome) Explain() string {
+	if o == nil {
+		return "no outcome is known"
+	}
 	lines := []string{fmt.Sprintf("action %s is %s: %s", quoteAction(o.Action), strings.ToLower(o.State.String()), o.known())}
 	if o.MayHaveRepeated {
 		lines = append(lines, "The evidence allows a second effect: check with the API before you rely on it.")

@@ -226,6 +226,9 @@ func (r record) authorized(req *http.Request, hop string) (stripped []string, mi
 	changed := func(what string) ([]string, string, error) {
 		return nil, "", &ownError{text: fmt.Sprintf("oncehttp: Authorize changed %s of action %s; it may only add headers and credentials", what, quoteAction(r.Action))}
 	}
+	if req.URL == nil {
+		return changed("the URL")
+	}
 	kept, params := stripURL(req.URL)
 	target := r.Begun.URL
 	if u, err := url.Parse(hop); hop != "" && err == nil {
