@@ -262,7 +262,7 @@ func (m machine) decide(p policy, now time.Time) (machine, command) {
 		return m.save(*r, now)
 	}
 	if waits {
-		return m.do(command{kind: cmdWait, until: r.NotBefore})
+		return m.do(command{kind: cmdWait, record: *r, until: r.NotBefore})
 	}
 	if !m.call.admitted {
 		return m.do(command{kind: cmdAsk, record: *r, until: m.call.until, parked: m.call.resume})
