@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"github.com/google/uuid"
 )
 
@@ -293,121 +290,6 @@ func (c *Client) exists(f *flight, e Entry) event {
 // a mismatch can still name what differs.
 const keptRequest = 1 << 10
 
-// send makes one attempt, and judges it.
-func (c *Client) send(f *flight, cmd command) event {
-	r := cmd.record
-	c.emit(c.event(EventAttempt, r))
-	a := attempt{base: c.base, maxBody: c.cfg.MaxResponseBody, carrier: r.Begun.Carrier.Name, wire: r.Begun.Wire,
-		notAfter: cmd.until, timeout: cmd.timeout}
-	_, a.plain = c.base.(*http.Transport)
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(f.ctx))
-	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
-	s := a.do(ctx, f.request, f.body)
-
-	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: r.protection(f.policy),
-		renewable:  c.cfg.Authorize != nil && !cmd.stale,
-		inProgress: r.Reason == InProgress, apart: r.Sending.At.Sub(r.Last)}
-	h.refused = r.RefusedStatus != 0 && r.RefusedStatus == s.facts.status
-	e := event{kind: evAnswered, attempt: r.Sending.ID}
-	now := wallNow()
-	e.judged = classify(s.facts, h, f.policy.contract, now)
-	if why := e.judged.contradicts; why != "" {
-		f.policy.distrusted = true
-		c.distrust(f.policy.contract, r, why)
-	}
-	c.gates.heard(f.pass, hostEvent(e.judged, s.facts.status))
-	f.pass, f.admitted = gatePass{}, false
-	e.delay, e.stop = c.nextWait(r.Waits)
-	f.err, e.cause = s.err, ""
-	if s.err != nil {
-		e.cause = newCause(s.err).Error()
-	}
-	if s.response == nil {
-		stop()
-		c.emit(c.answered(r, e))
-		return e
-	}
-	e.location = redirectTarget(f.request.URL, s.facts.status, s.facts.header)
-	e.answer = &answer{Status: s.facts.status, Header: keptHeader(s.facts.header), Replayed: e.judged.replayed, At: now}
-	final := e.judged.state(r.Exposed) != Pending && e.location == ""
-	if final {
-		f.cookies = s.facts.header.Values("Set-Cookie")
-	}
-	if final && s.response.Body != nil && !isStream(s.response) && int64(len(s.facts.body)) < c.cfg.MaxResponseBody {
-		s.readOn(c.cfg.MaxResponseBody, cmd.timeout) // a refusal's whole text
-	}
-	e.answer.body, e.answer.Incomplete = s.facts.body, s.facts.cut || s.response.Body != nil
-	if s.response.Body != nil {
-		if final && f.takes() {
-			f.hold(s, stop)
-		} else {
-			s.discard()
-		}
-	}
-	if f.liveAnswer == nil {
-		stop()
-	}
-	if !final && s.err == nil {
-		e.cause = fmt.Sprintf("the server answered %d", s.facts.status)
-		f.err = nil
-	}
-	c.emit(c.answered(r, e))
-	return e
-}
-
-func (c *Client) answered(r record, e event) Event {
-	ev := c.event(EventAnswered, r)
-	ev.Reason, ev.Cause, ev.Delay = e.judged.reason, e.cause, 0
-	if e.answer != nil {
-		ev.Status = e.answer.Status
-	}
-	return ev
-}
-
-// keptHeader is an answer's header without Set-Cookie, which is a credential.
-func keptHeader(h http.Header) http.Header {
-	kept := h.Clone()
-	kept.Del("Set-Cookie")
-	return kept
-}
-
-// nextWait steps a fresh policy to index n. Full jitter goes there at once.
-func (c *Client) nextWait(n int) (wait time.Duration, stop bool) {
-	if c.cfg.Retry.BackOff == nil {
-		b := NewFullJitter(c.cfg.Retry.Base, c.cfg.Retry.Cap)
-		b.at(n)
-		return b.NextBackOff(), false
-	}
-	b := c.cfg.Retry.BackOff()
-	for range min(n, maxBackOffSteps) + 1 {
-		if wait = b.NextBackOff(); wait == backoff.Stop || wait < 0 {
-			return c.cfg.Retry.Cap, true
-		}
-	}
-	return wait, false
-}
-
-// maxBackOffSteps bounds the work for a policy that is not ours; every common
-// one is at its cap by then.
-const maxBackOffSteps = 64
-
-// wait ends at its time, or when something happens to the flight.
-func (c *Client) wait(f *flight, cmd command) event {
-	ev := c.event(EventWaiting, cmd.record)
-	ev.Delay = max(0, time.Until(cmd.until))
-	c.emit(ev)
-	f.waiting(cmd.until)
-	c.loosen(f)
-	timer := time.NewTimer(time.Until(cmd.until))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return event{kind: evWoke}
-	case <-f.woken:
-		return event{kind: evLooked}
-	}
-}
-
 // tell emits what became durable.
 func (c *Client) tell(before, after record) {
 	was, is := before.Revision > 0 && before.open(), after.open()
@@ -432,73 +314,4 @@ func (c *Client) load(ctx context.Context, id uuid.UUID) (record, error) {
 		return record{}, err
 	}
 	return decodeRecord(e)
-}
-
-// Shutdown stops taking up intents and starts no attempt; it waits until every
-// attempt under way has ended and is recorded, and those who wait for it have
-// their outcome. When ctx ends first it does as Close, and returns the context's
-// error. Intents that are not settled stay pending in the journal.
-func (c *Client) Shutdown(ctx context.Context) error {
-	c.stopTakingUp(ownDrain)
-	landed := make(chan struct{})
-	go func() {
-		c.drives.Wait()
-		close(landed)
-	}()
-	select {
-	case <-landed:
-		return c.release()
-	case <-ctx.Done():
-		return errors.Join(ctx.Err(), c.Close())
-	}
-}
-
-// Close stops everything at once. Calls under way return a [*PendingError]
-// that is ErrClosed; their attempts are cut off, and their intents stay
-// pending in the journal. Close waits closeGrace for what is being written.
-func (c *Client) Close() error {
-	c.stopTakingUp(ownClose)
-	c.cancel(ErrClosed)
-	landed := make(chan struct{})
-	go func() {
-		c.drives.Wait()
-		close(landed)
-	}()
-	grace := time.NewTimer(closeGrace)
-	defer grace.Stop()
-	select {
-	case <-landed:
-	case <-grace.C:
-	}
-	return c.release()
-}
-
-// closeGrace is how long Close waits for a transport that does not heed its
-// context.
-const closeGrace = 100 * time.Millisecond
-
-func (c *Client) stopTakingUp(how ownerEventKind) {
-	c.mu.Lock()
-	c.closed = true
-	flights := slices.Collect(maps.Values(c.flights))
-	c.mu.Unlock()
-	for _, f := range flights {
-		f.closing(how)
-	}
-}
-
-// giveBack writes the evidence that the journal did not take, and closes it.
-func (c *Client) giveBack() error {
-	c.cancel(ErrClosed)
-	c.mu.Lock()
-	kept := c.kept
-	c.kept = map[string]*machine{}
-	c.mu.Unlock()
-	for action, m := range kept {
-		c.driveKept(newFlight(context.Background(), action), *m)
-	}
-	if c.owned != nil {
-		c.owned.CloseIdleConnections()
-	}
-	return c.journal.Close()
 }
