@@ -123,4 +123,3 @@ func (c *Client) wait(f *flight, cmd command) event {
 		return event{kind: evLooked}
 	}
 }
-
