@@ -57,19 +57,27 @@ func TestALostSealingKeyLeavesTheIntentPending(t *testing.T) {
 	c := open(t, path, oncehttp.Config{Sealer: gcm(t, 1)})
 	_, err := c.Begin("pay-1", post(t, srv.URL+"/payments", `{"amount":5}`))
 	require.NoError(t, err)
+	_, err = c.Do("pay-2", post(t, srv.URL+"/payments", `{"amount":6}`))
+	require.NoError(t, err)
 	require.NoError(t, c.Close())
 
 	c = open(t, path, oncehttp.Config{Sealer: gcm(t, 2)})
+	o, err := c.Do("pay-1", post(t, srv.URL+"/payments", `{"amount":5}`))
+	require.ErrorAs(t, err, new(*oncehttp.PendingError))
+	require.ErrorContains(t, o.Err, "sealed with a key")
+	o, err = c.Do("pay-2", post(t, srv.URL+"/payments", `{"amount":6}`))
+	require.ErrorContains(t, err, "sealed with a key")
+	require.Equal(t, oncehttp.Confirmed, o.State)
 	for o, err := range c.Resume(t.Context()) {
 		require.NoError(t, err)
 		assert.Equal(t, oncehttp.Pending, o.State)
 		assert.ErrorContains(t, o.Err, "sealed with a key")
 	}
 	require.NoError(t, c.Close())
-	require.Empty(t, srv.Requests())
+	require.Len(t, srv.Requests(), 1)
 
 	c = open(t, path, oncehttp.Config{Sealer: gcm(t, 1)})
-	o, err := c.Do("pay-1", post(t, srv.URL+"/payments", `{"amount":5}`))
+	o, err = c.Do("pay-1", post(t, srv.URL+"/payments", `{"amount":5}`))
 	require.NoError(t, err)
 	assert.Equal(t, oncehttp.Confirmed, o.State)
 }
