@@ -80,10 +80,21 @@ func openBolt(path string, lockTimeout time.Duration, logger *slog.Logger) (Jour
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	path, err := boltResolve(path)
+	resolved, err := boltResolve(path)
 	if err != nil {
 		return nil, err
 	}
+	j, err := openBoltAt(resolved, lockTimeout, logger)
+	if err != nil && resolved != path {
+		err = fmt.Errorf("%w (opened as %s)", err, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func openBoltAt(path string, lockTimeout time.Duration, logger *slog.Logger) (*boltJournal, error) {
 	kind, trust := fileSystem(filepath.Dir(path))
 	if err := boltPlace(path, kind, trust, logger); err != nil {
 		return nil, err

@@ -39,6 +39,7 @@ func TestAJournalInUseIsLockedAndSaysByWhom(t *testing.T) {
 		require.ErrorIs(t, err, berrors.ErrTimeout)
 		require.NotErrorIs(t, err, ErrJournalCorrupt)
 		require.ErrorContains(t, err, path)
+		require.ErrorContains(t, err, name, "also by the name that was given")
 		require.GreaterOrEqual(t, waited, 200*time.Millisecond)
 		require.Less(t, waited, 10*time.Second)
 		if holder := lockHolderOf(t, path); holder != 0 {
