@@ -327,9 +327,9 @@ func (b *handedOn) Close() error {
 func (c *Client) ditch(f *flight, m machine) {
 	c.leaveGate(f)
 	f.journalErr = errors.Join(errDitched, f.journalErr)
-	m, cmd := m.unsaved(m.out.kind == cmdSave)
+	m.unsaved(m.out.kind == cmdSave)
 	c.remove(f, m)
-	c.tellAll(f, m, cmd)
+	c.tellAll(f, m, m.out)
 }
 
 var errDitched = &ownError{text: "oncehttp: a hook, the transport or the journal panicked or ended its goroutine; Client.Outcome has what is known of the action"}

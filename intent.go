@@ -41,72 +41,71 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 	case e.kind == evCancelled:
 		m.call.left = true
 		if m.out.kind == cmdWait || m.out.kind == cmdAsk {
-			return m.decide(p, now)
+			m.decide(p, now)
 		}
 	case e.kind == evJoined:
 		m.call.left, m.call.resume, m.call.until = false, false, later(m.call.until, e.call.until)
 		if m.out.kind == cmdAsk {
-			return m.decide(p, now)
+			m.decide(p, now)
 		}
 	case e.kind == evTaken && m.out.kind == cmdSettle:
-		return m.take(e, p, now)
+		m.take(e, p, now)
 	case (e.kind == evResolved || e.kind == evAnswered) && m.out.kind == cmdSettle:
 		m.call = call{stopped: true} // nobody asked for another attempt
-		return m.hear(e, p, now)
+		m.hear(e, p, now)
 	case e.kind == evAnswered && m.out.kind == cmdSend:
-		return m.hear(e, p, now)
+		m.hear(e, p, now)
 	case e.kind == evLookedUp && m.out.kind == cmdLookUp:
 		m.call.lookedUp = true
-		return m.hear(e, p, now)
+		m.hear(e, p, now)
 	case e.kind == evAdmitted && m.out.kind == cmdAsk:
 		m.call.admitted = true
-		return m.decide(p, now)
+		m.decide(p, now)
 	case e.kind == evShut && m.out.kind == cmdAsk:
-		return m.shut(e, now)
+		m.shut(e, now)
 	case e.kind == evReadied && m.out.kind == cmdReady:
-		return m.start(e, p, now)
+		m.start(e, p, now)
 	case e.kind == evUnready && m.out.kind == cmdReady:
-		return m.unready(e, p, now)
+		m.unready(e, p, now)
 	case e.kind == evWoke && m.out.kind == cmdWait:
-		return m.decide(p, now)
+		m.decide(p, now)
 	case e.kind == evRead && e.stored.Revision > m.rec.Revision:
 		switch m.out.kind {
 		case cmdSave:
 			m.read = e.stored // the save may have been before it: its result says so
 		case cmdAsk, cmdReady, cmdWait, cmdLookUp:
 			m.rec, m.next, m.dirty = *e.stored, *e.stored, false
-			return m.decide(p, now)
+			m.decide(p, now)
 		}
-	case m.out.kind == cmdSave:
+	case m.out.kind == cmdSave && e.kind >= evSaved && e.kind <= evOvertaken:
 		read := m.read
 		m.read = nil
 		switch e.kind {
 		case evSaved:
-			return m.saved(read, p, now)
+			m.saved(read, p, now)
 		case evSaveFailed, evSaveUnknown:
-			return m.unsaved(e.kind == evSaveUnknown)
+			m.unsaved(e.kind == evSaveUnknown)
 		case evOvertaken:
 			m.rec, m.next, m.dirty = *e.stored, *e.stored, false
 			if heard := m.heard; heard != nil {
-				return m.hear(*heard, p, now)
+				m.hear(*heard, p, now)
+			} else {
+				m.decide(p, now)
 			}
-			return m.decide(p, now)
 		}
-		m.read = read
 	}
 	return m, m.out
 }
 
-func (m machine) do(c command) (machine, command) {
+func (m *machine) do(c command) {
 	m.out = c
 	if c.kind != cmdReady && c.kind != cmdSave {
 		m.call.admitted = false // used, or not wanted
 	}
-	return m, c
 }
 
 // take begins, or goes on with, an intent on behalf of a call.
-func (m machine) take(e event, p policy, now time.Time) (machine, command) {
+func (m *machine) take(e event, p policy, now time.Time) {
 	m.call, m.hop = e.call, ""
 	r := &m.next
 	if s := r.Sending; s != nil && m.heard == nil {
@@ -123,21 +122,24 @@ func (m machine) take(e event, p policy, now time.Time) (machine, command) {
 		r.State, r.Reason, r.Answer, r.Due = Pending, NotSent, nil, now
 		r.exposeCopied()
 	}
-	return m.decide(p, now)
+	m.decide(p, now)
 }
 
 // decide is the one place that says what happens next.
-func (m machine) decide(p policy, now time.Time) (machine, command) {
+func (m *machine) decide(p policy, now time.Time) {
 	r := &m.next
 	if m.call.recordOnly && m.dirty {
-		return m.save(*r, now)
+		m.save(now)
+		return
 	}
 	if m.call.recordOnly || r.State != Pending && !r.Incomplete {
-		return m.finish(now)
+		m.finish(now)
+		return
 	}
 	if h := m.hold(p, now); h.held {
 		if r.State != Pending {
-			return m.finish(now)
+			m.finish(now)
+			return
 		}
 		due := r.Due
 		if h.park && !m.call.lookedUp {
@@ -147,40 +149,46 @@ func (m machine) decide(p policy, now time.Time) (machine, command) {
 		r.Reason, r.Due = h.reason, due
 		asks := p.lookup && r.Exposed && (h.park || r.Parked || h.reason == NoContract)
 		if asks && !m.call.lookedUp && !m.call.left && !m.dirty {
-			return m.do(command{kind: cmdLookUp, record: *r})
+			m.do(command{kind: cmdLookUp, record: *r})
+			return
 		}
-		return m.finish(now)
+		m.finish(now)
+		return
 	}
 	waits := r.NotBefore.After(now)
 	if m.dirty && (waits || m.heard != nil) {
-		return m.save(*r, now)
+		m.save(now)
+		return
 	}
 	if waits {
-		return m.do(command{kind: cmdWait, record: *r, until: r.NotBefore})
+		m.do(command{kind: cmdWait, record: *r, until: r.NotBefore})
+		return
 	}
 	if !m.call.admitted {
-		return m.do(command{kind: cmdAsk, record: *r, until: m.call.until, parked: m.call.resume})
+		m.do(command{kind: cmdAsk, record: *r, until: m.call.until, parked: m.call.resume})
+		return
 	}
-	return m.do(command{kind: cmdReady, record: *r, hop: m.hop, stale: m.call.renewed && r.Reason == Unauthorized})
+	m.do(command{kind: cmdReady, record: *r, hop: m.hop, stale: m.call.renewed && r.Reason == Unauthorized})
 }
 
 // finish ends the call: what is told is on disk first. A begin that was neither
 // recorded nor sent leaves nothing behind when its caller goes.
-func (m machine) finish(now time.Time) (machine, command) {
+func (m *machine) finish(now time.Time) {
 	begins := m.next.Revision == 0 || m.rec.again()
 	if m.dirty && !(begins && m.call.left) {
-		return m.save(m.next, now)
+		m.save(now)
+		return
 	}
-	return m.do(command{kind: cmdSettle, record: m.rec})
+	m.do(command{kind: cmdSettle, record: m.rec})
 }
 
-func (m machine) save(r record, now time.Time) (machine, command) {
+func (m *machine) save(now time.Time) {
+	r := &m.next
 	if now.After(r.Seen) {
 		r.Seen = now
 	}
 	r.Due = wholeMicros(r.Due)
-	m.next = r
-	return m.do(command{kind: cmdSave, record: r})
+	m.do(command{kind: cmdSave, record: *r})
 }
 
 // held says that no attempt starts now in this call: why, and whether the
@@ -190,7 +198,7 @@ type held struct {
 	reason     Reason
 }
 
-func (m machine) hold(p policy, now time.Time) held {
+func (m *machine) hold(p policy, now time.Time) held {
 	r := &m.next
 	reason := r.Reason
 	if reason == "" {
@@ -232,12 +240,13 @@ func (m machine) hold(p policy, now time.Time) held {
 
 // start records the attempt. From the save on a crash leaves it as one that
 // may have been sent; no byte leaves before the save has returned.
-func (m machine) start(e event, p policy, now time.Time) (machine, command) {
+func (m *machine) start(e event, p policy, now time.Time) {
 	if h := m.hold(p, now); h.held {
-		return m.decide(p, now) // the window closed, or the caller left, meanwhile
+		m.decide(p, now) // the window closed, or the caller left, meanwhile
+		return
 	}
 	m.dirty = true
-	r := m.next
+	r := &m.next
 	if r.Reason == GateClosed {
 		r.Reason = NotSent
 		if r.Exposed {
@@ -247,12 +256,12 @@ func (m machine) start(e event, p policy, now time.Time) (machine, command) {
 	r.Begun.Stripped = e.stripped
 	r.Sending = &sending{ID: e.attempt, At: now}
 	r.Attempts++
-	return m.save(r, now)
+	m.save(now)
 }
 
 // shut ends the call. The intent may be taken up again when the gate said. What
 // an attempt of this call met says more than that the gate is shut since.
-func (m machine) shut(e event, now time.Time) (machine, command) {
+func (m *machine) shut(e event, now time.Time) {
 	m.call.stopped = true
 	r := &m.next
 	if r.State == Pending {
@@ -264,21 +273,21 @@ func (m machine) shut(e event, now time.Time) (machine, command) {
 			r.Reason = GateClosed
 		}
 	}
-	return m.finish(now)
+	m.finish(now)
 }
 
-func (m machine) unready(e event, p policy, now time.Time) (machine, command) {
+func (m *machine) unready(e event, p policy, now time.Time) {
 	m.call.stopped = true
 	r := &m.next
 	if r.State == Pending {
 		m.dirty = m.dirty || r.Reason != NeedsCredentials
 		r.Reason, r.Cause = NeedsCredentials, e.cause
 	}
-	return m.finish(now)
+	m.finish(now)
 }
 
 // saved goes on from a save; read is what another has written after it.
-func (m machine) saved(read *record, p policy, now time.Time) (machine, command) {
+func (m *machine) saved(read *record, p policy, now time.Time) {
 	m.next.Revision++
 	if read != nil && read.Revision > m.next.Revision {
 		m.next = *read
@@ -286,16 +295,18 @@ func (m machine) saved(read *record, p policy, now time.Time) (machine, command)
 	m.rec, m.dirty, m.heard = m.next, false, nil
 	s := m.rec.Sending
 	if s == nil {
-		return m.decide(p, now)
+		m.decide(p, now)
+		return
 	}
 	// The clock is read again: the save may have taken long.
-	unsent := m
-	unsent.next.Sending = nil
-	if h := unsent.hold(p, now); h.held || m.rec.State != Pending && !m.rec.Incomplete {
-		unsent.dirty = true
-		unsent.next.Attempts--
-		return unsent.decide(p, now)
+	m.next.Sending = nil
+	if h := m.hold(p, now); h.held || m.rec.State != Pending && !m.rec.Incomplete {
+		m.dirty = true
+		m.next.Attempts--
+		m.decide(p, now)
+		return
 	}
+	m.next.Sending = s
 	m.call.sends++
 	if m.hop == "" {
 		m.call.attempts++
@@ -309,12 +320,12 @@ func (m machine) saved(read *record, p policy, now time.Time) (machine, command)
 	if m.rec.Exposed || m.rec.protection(p) != unprotected {
 		c.timeout = p.attempt
 	}
-	return m.do(c)
+	m.do(c)
 }
 
 // unsaved ends the call. Evidence that could not be written stays in next and
 // is written when the intent is taken up again; anything else is dropped.
-func (m machine) unsaved(unknown bool) (machine, command) {
+func (m *machine) unsaved(unknown bool) {
 	c := command{kind: cmdSettle, record: m.rec, notRecorded: m.heard != nil || unknown}
 	if m.heard == nil {
 		if m.rec.Revision == 0 {
@@ -323,20 +334,22 @@ func (m machine) unsaved(unknown bool) (machine, command) {
 		}
 		m.next, m.dirty = m.rec, false
 	}
-	return m.do(c)
+	m.do(c)
 }
 
 // hear merges evidence into the record. It is never overwritten: what settled
 // first stays, and what speaks against it is kept beside it.
-func (m machine) hear(e event, p policy, now time.Time) (machine, command) {
+func (m *machine) hear(e event, p policy, now time.Time) {
 	m.dirty, m.heard = true, &e
 	if e.kind == evResolved {
 		m.next.attest(e.word)
-		return m.decide(p, now)
+		m.decide(p, now)
+		return
 	}
 	if e.kind == evLookedUp {
 		m.next.find(e, p, now)
-		return m.decide(p, now)
+		m.decide(p, now)
+		return
 	}
 	r := &m.next
 	s := r.Sending
@@ -375,7 +388,7 @@ func (m machine) hear(e event, p policy, now time.Time) (machine, command) {
 		}
 	}
 	m.schedule(e, p, now, s.At, hop)
-	return m.decide(p, now)
+	m.decide(p, now)
 }
 
 // schedule says when the next attempt may start. The server's wish is a floor
