@@ -48,13 +48,31 @@ func (j *boltJournal) submit(w *boltWrite) {
 	}
 	g.busy = true
 	g.linger()
-	batch := g.queue
-	g.queue, g.spare = g.spare[:0], nil
+	batch := g.take()
 	g.mu.Unlock()
 
 	// Deferred, so that whatever happens in the commit no follower is stranded.
 	defer g.handOver(w, batch, time.Now())
 	j.commit(batch)
+}
+
+// boltBatch is about how many bytes of records and bodies one commit writes at
+// the most: a crowd with long bodies else makes the file twice as long as it
+// needs, and waits for one another's bytes.
+const boltBatch = 2 << 20
+
+// take removes what the next commit writes from the queue: the leader's write,
+// which is the oldest, and those behind it up to boltBatch.
+func (g *boltGroup) take() []*boltWrite {
+	batch, rest := g.queue, g.spare[:0]
+	n, size := 0, int64(0)
+	for n < len(batch) && (n == 0 || size < boltBatch) {
+		size += batch[n].bytes()
+		n++
+	}
+	g.queue, g.spare = append(rest, batch[n:]...), nil
+	clear(batch[n:])
+	return batch[:n]
 }
 
 // linger waits, for a tenth of the last commit's time at most, for a crowd that
