@@ -23,7 +23,7 @@ func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 		var failed error // of the pass, set before results is closed
 		var pass sync.WaitGroup
 		pass.Go(func() {
-			failed = c.takeDue(ctx, taking, &pass, func(o *Outcome) { results <- o })
+			failed = errors.Join(c.takeDue(ctx, taking, &pass, func(o *Outcome) { results <- o }))
 		})
 		go func() {
 			pass.Wait()
@@ -48,23 +48,22 @@ func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 }
 
 // takeDue takes up what is due now, in the order of its time, and tells each
-// outcome.
-func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, tell func(*Outcome)) error {
-	var damaged []error
+// outcome. Damaged is about records that cannot be read, which hold nobody up.
+func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, tell func(*Outcome)) (damaged, err error) {
 	for e, err := range c.journal.Due(taking, wallNow()) {
 		if err != nil {
 			if taking.Err() != nil {
 				break
 			}
-			return err
+			return damaged, err
 		}
 		r, err := decodeRecord(e)
 		if err != nil {
-			damaged = append(damaged, err)
+			damaged = errors.Join(damaged, err)
 			continue
 		}
 		if err := c.closedErr(); err != nil {
-			return err
+			return damaged, err
 		}
 		if c.driven(r.Action) {
 			continue
@@ -78,7 +77,7 @@ func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, tell
 			}
 		})
 	}
-	return errors.Join(append(damaged, ctx.Err())...)
+	return damaged, ctx.Err()
 }
 
 // takeSlot waits for a slot; it is false once ctx has ended.
@@ -120,20 +119,24 @@ func (c *Client) resume(ctx, taking context.Context, action string) *Outcome {
 
 // Run takes up what is due until ctx ends; it returns the context's error,
 // ErrClosed when the client is closed, or what made it impossible. An intent
-// that waits does not hold up the others.
+// that waits does not hold up the others, nor does a record that cannot be read,
+// which Config.Logger is told of.
 func (c *Client) Run(ctx context.Context) error {
 	var pass sync.WaitGroup
 	defer pass.Wait()
 	var sent atomic.Bool
 	idle := c.cfg.Retry.Base
 	for {
-		err := c.takeDue(ctx, ctx, &pass, func(o *Outcome) {
+		damaged, err := c.takeDue(ctx, ctx, &pass, func(o *Outcome) {
 			if !o.FromJournal {
 				sent.Store(true)
 			}
 		})
 		if err != nil {
 			return err
+		}
+		if damaged != nil && c.cfg.Logger != nil {
+			c.cfg.Logger.Error("oncehttp: some records cannot be read", "cause", newCause(damaged).Error())
 		}
 		// A pass that sent nothing is followed by a longer pause, since what it
 		// found cannot be sent as things are.

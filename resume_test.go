@@ -113,3 +113,34 @@ func TestAPanicInALoopOverResumeLeavesNothingBehind(t *testing.T) {
 		assert.Equal(b, 5, b.srv.EffectsTotal())
 	})
 }
+
+func TestARecordThatCannotBeReadHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		for _, action := range []string{"pay-1", "pay-2"} {
+			_, err := b.c.Begin(action, b.pay())
+			require.NoError(b, err)
+		}
+		require.NoError(b, b.c.Close())
+		j, err := oncehttp.OpenBolt(b.path, time.Second, nil)
+		require.NoError(b, err)
+		e, err := j.Find(b.Context(), "pay-1")
+		require.NoError(b, err)
+		e.Record = []byte("no record")
+		require.NoError(b, j.Update(b.Context(), e))
+		require.NoError(b, j.Close())
+
+		b.open()
+		ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+		defer cancel()
+		require.Equal(b, context.DeadlineExceeded, b.c.Run(ctx), "it goes on until its context ends")
+		o, err := b.c.Outcome(b.Context(), "pay-2")
+		require.NoError(b, err)
+		require.Equal(b, oncehttp.Confirmed, o.State)
+		var failed error
+		for _, err := range b.c.Resume(b.Context()) {
+			failed = err
+		}
+		require.ErrorIs(b, failed, oncehttp.ErrJournalCorrupt)
+	})
+}
