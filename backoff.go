@@ -1,7 +1,6 @@
 package oncehttp
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -60,15 +59,4 @@ func longestWait(n int, base, limit time.Duration) time.Duration {
 		return limit
 	}
 	return base << n
-}
-
-// checkFullJitter says what is wrong with the base and cap of a [Retry].
-func checkFullJitter(base, limit time.Duration) error {
-	if base <= 0 {
-		return fmt.Errorf("oncehttp: Retry.Base is %v: it must be more than zero, or retries run hot", base)
-	}
-	if limit < base {
-		return fmt.Errorf("oncehttp: Retry.Cap is %v: it must be at least Retry.Base, %v", limit, base)
-	}
-	return nil
 }

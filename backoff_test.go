@@ -127,14 +127,6 @@ func TestTwoFullJittersDoNotWalkInStep(t *testing.T) {
 	assert.Less(t, same, 5)
 }
 
-func TestBadBoundsOfARetryAreRefused(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, checkFullJitter(time.Millisecond, time.Millisecond))
-	assert.ErrorContains(t, checkFullJitter(0, time.Second), "Retry.Base is 0s")
-	assert.ErrorContains(t, checkFullJitter(-1, time.Second), "Retry.Base")
-	assert.ErrorContains(t, checkFullJitter(time.Second, time.Millisecond), "Retry.Cap is 1ms")
-}
-
 // A rowUpdate is something that a client of the contention simulation does at a
 // moment, in milliseconds.
 type rowUpdate struct {

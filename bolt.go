@@ -299,9 +299,6 @@ func (j *boltJournal) refusal() error {
 	return nil
 }
 
-// commits is the number of transactions committed since the journal was opened.
-func (j *boltJournal) commits() int64 { return j.count.Load() }
-
 func (j *boltJournal) Close() error {
 	j.life.Lock()
 	defer j.life.Unlock()

@@ -77,9 +77,6 @@ func newContractSet(cs []Contract) (*contractSet, error) {
 	return s, nil
 }
 
-// named returns the contract with this name, or nil.
-func (s *contractSet) named(name string) *Contract { return s.byName[name] }
-
 // match returns the contract of the request, or nil: of those that match the
 // one with the longest host, then the longest path, then the most conditions.
 // It allocates only where a host is not in lower case or is an IPv6 address, or

@@ -260,8 +260,8 @@ func TestASetOfContractsDoesNotChangeWithItsSource(t *testing.T) {
 	cs[0].Answers[0].Status[0] = 200
 	cs[0].Answers[0].Codes[0] = "*"
 	cs[0].Replay.Headers[0], cs[0].Replay.Values[0] = "X", "x"
-	require.Equal(t, IdempotencyKey("a.test", time.Hour).Answers, s.named("a.test").Answers)
-	require.Equal(t, IdempotencyKey("a.test", time.Hour).Replay, s.named("a.test").Replay)
+	require.Equal(t, IdempotencyKey("a.test", time.Hour).Answers, s.byName["a.test"].Answers)
+	require.Equal(t, IdempotencyKey("a.test", time.Hour).Replay, s.byName["a.test"].Replay)
 	require.Equal(t, "a.test", matchedName(s, requestTo(t, "POST", "https://a.test/")))
 }
 
@@ -274,10 +274,10 @@ func TestAContractWithoutANameIsNamedAfterItsFirstHostAndPath(t *testing.T) {
 	})
 	require.NoError(t, err)
 	for _, name := range []string{"api.example.com:443/v1", "[::1]:80", "*"} {
-		require.NotNil(t, s.named(name), name)
-		assert.Equal(t, name, s.named(name).Name)
+		require.NotNil(t, s.byName[name], name)
+		assert.Equal(t, name, s.byName[name].Name)
 	}
-	assert.Nil(t, s.named("else"))
+	assert.Nil(t, s.byName["else"])
 
 	_, err = newContractSet([]Contract{
 		contractOn("", Match{Hosts: hostList("a.test")}),

@@ -55,14 +55,14 @@ func TestWhatNeverGotAConnectionWasNeverSent(t *testing.T) {
 	} {
 		for _, method := range []string{http.MethodPost, http.MethodDelete} {
 			for _, contract := range []bool{true, false} {
+				if name == "dial time-out" && method == http.MethodPost && !contract {
+					continue // an attempt that no other may follow has no time-out of ours
+				}
 				t.Run(fmt.Sprintf("%s, %s, %v", name, method, contract), func(t *testing.T) {
 					t.Parallel()
 					body := payment
 					if method == http.MethodDelete {
 						body = ""
-					}
-					if name == "dial time-out" && method == http.MethodPost && !contract {
-						t.Skip("an attempt that no other may follow has no time-out of ours")
 					}
 					inBubble(t, mockserver.Config{}, func(b *bench) {
 						o, err := b.c.Do("pay-1", b.request(method, "/payments", body))

@@ -192,15 +192,6 @@ func secretPiece(piece string) (name string, secret bool) {
 	return "", false
 }
 
-// redactURL names a URL in logs, events and errors by scheme and host only:
-// nobody can tell a token in a path from a name.
-func redactURL(u *url.URL) string {
-	if u == nil {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host[strings.LastIndexByte(u.Host, '@')+1:]
-}
-
 // keyPrint names a key without showing it: the first 8 hex digits of its SHA-256.
 func keyPrint(key string) string {
 	sum := sha256.Sum256([]byte(key))
