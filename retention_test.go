@@ -134,3 +134,20 @@ func TestNewActionsAreRefusedWhileTooManyAreUnresolved(t *testing.T) {
 		require.ErrorIs(b, err, oncehttp.ErrTooMany)
 	}, unprotected, func(cfg *oncehttp.Config) { cfg.MaxUnresolved = 2 })
 }
+
+// A refusal for the moment is begun again by Do, but what was pruned has no
+// request left to send.
+func TestAPrunedRefusalIsNotBegunAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Status(401)), func(b *bench) {
+		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, b.do())
+		time.Sleep(48 * time.Hour)
+		pruned, err := b.c.Prune(b.Context(), b.cfg.Retention)
+		require.NoError(b, err)
+		require.Equal(b, 1, pruned.Records)
+		o := b.do()
+		assert.Equal(b, oncehttp.Rejected, o.State)
+		assert.True(b, o.FromJournal)
+		assert.Len(b, b.srv.Requests(), 1)
+	}, keeps(time.Hour, 24*time.Hour))
+}
