@@ -1,0 +1,144 @@
+// Package judge says whether what a client did and told agrees with what it
+// promises. It looks from outside: at what callers were told, at what reached
+// the server, and at the server's own ledger of effects.
+package judge
+
+import (
+	"time"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+// A Run is everything that is known of one run. Seq numbers order what happened
+// where several things have the same time: they grow over the whole run, over
+// processes too.
+type Run struct {
+	// Name repeats the run: a seed, and the command.
+	Name string
+	// Actions by name, as the plan has them.
+	Actions map[string]Action
+	// Ops are calls of the client, in any order.
+	Ops []Op
+	// Sends are calls of the client's base transport, in any order.
+	Sends []Send
+	// Effects are the executions that took effect, in any order.
+	Effects []Effect
+	// Requests is the server's ledger, in its order.
+	Requests []mockserver.Request
+	// Saved are the records that the journal has acknowledged, in any order.
+	Saved []Save
+	// Lives are the client's processes, in order.
+	Lives []Life
+}
+
+// Protection is what allows an action to be sent again.
+type Protection string
+
+const (
+	Keyed       Protection = "keyed"       // a contract matches
+	Idempotent  Protection = "idempotent"  // PUT or DELETE without a contract
+	Unprotected Protection = "unprotected" // POST or PATCH without a contract
+)
+
+// An Action as the plan has it. Its requests go to the path "/" + Name, so that
+// what the server saw can be told apart.
+type Action struct {
+	Name       string
+	Protection Protection
+	Method     string
+	// BodySHA256 of the payload that is approved first, in hexadecimal as in
+	// mockserver.Request. Other wordings are mismatches.
+	BodySHA256 string
+	// Window of its contract, and the share of it that is usable; zero: for ever.
+	Window time.Duration
+	Share  float64
+	// AttemptTimeout of the client, which the usable part of the window is less.
+	AttemptTimeout time.Duration
+	// Honest: the server keeps the contract, for the whole window. Where it does
+	// not, a second effect is not the client's fault.
+	Honest bool
+}
+
+// OpKind is a call of the client.
+type OpKind string
+
+const (
+	OpDo      OpKind = "do"      // Client.Do, Intent.Do or RoundTrip
+	OpBegin   OpKind = "begin"   // Client.Begin
+	OpResume  OpKind = "resume"  // one outcome that Resume or Run told of
+	OpRead    OpKind = "read"    // Client.Outcome
+	OpResolve OpKind = "resolve" // Client.Resolve
+	OpPending OpKind = "pending" // a whole pass of Client.Pending
+)
+
+// An Op is one call. Return is 0 if its process died before it returned.
+type Op struct {
+	Kind         OpKind
+	Action       string
+	Life, Caller int
+	Call, Return int64 // Seq
+	CallTime     time.Time
+	ReturnTime   time.Time
+	// Payload sent along by Do and Begin, as in Action.BodySHA256.
+	Payload string
+	// Outcome and Err as returned. Outcome is nil where none was.
+	Outcome *oncehttp.Outcome
+	Err     error
+	// Resolved is what Resolve was told.
+	Resolved oncehttp.Resolution
+	// Listed by Pending.
+	Listed []string
+}
+
+// A Send is one call of the base transport for an intent.
+type Send struct {
+	Seq    int64
+	Time   time.Time
+	Life   int
+	Action string
+	Key    string
+	// BodySHA256 of what the transport was given.
+	BodySHA256 string
+	// Ended is the Seq at which the answer's header or the error came back; 0:
+	// never. Status and Header of the answer; 0 without one.
+	Ended      int64
+	EndedTime  time.Time
+	Status     int
+	RetryAfter string
+}
+
+// An Effect is one execution that took effect: between the two numbers.
+type Effect struct {
+	Call, Return int64 // Seq
+	Time         time.Time
+	Action       string
+	Key          string
+}
+
+// A Save is a write that the journal has acknowledged: Seq when it returned.
+type Save struct {
+	Seq    int64
+	Time   time.Time
+	Life   int
+	Action string
+}
+
+// A Life is one process of the client, from Open to its end.
+type Life struct {
+	Opened, Ended int64 // Seq
+	OpenedTime    time.Time
+	// Killed: it did not close.
+	Killed bool
+}
+
+// A Finding is a broken promise.
+type Finding struct {
+	// Rule names the promise; see Rules.
+	Rule string
+	// Count is where it counts: a name of package tally.
+	Count  string
+	Action string
+	// Text says what was seen.
+	Text string
+}
