@@ -1,5 +1,5 @@
 // Tools of the checks, apart from the library's own requirements. Run one with
-// go tool -modfile=tools/go.mod NAME from the root.
+// GOWORK=off go tool -modfile=tools/go.mod NAME from the root.
 module github.com/oncehttp/oncehttp/tools
 
 go 1.26.0

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -95,8 +94,8 @@ func (t *torturer) take() (*part, []string) {
 }
 
 // one runs a process of a part to its end and adds what it tells.
-func (t *torturer) one(ctx context.Context, p *part, flags []string) {
-	ctx, cancel := context.WithTimeout(ctx, p.limit)
+func (t *torturer) one(user context.Context, p *part, flags []string) {
+	ctx, cancel := context.WithTimeout(user, p.limit)
 	defer cancel()
 	args := append([]string{"-test.run=^" + p.test + "$", "-test.timeout=0"}, flags...)
 	cmd := exec.CommandContext(ctx, filepath.Join(t.bin, p.name+".test"), args...)
@@ -114,7 +113,9 @@ func (t *torturer) one(ctx context.Context, p *part, flags []string) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		t.broken(again, tally.Tally{}, err, "")
+		if user.Err() == nil {
+			t.broken(again, tally.Tally{}, err, "")
+		}
 		return
 	}
 	told := tally.Tally{}
@@ -133,8 +134,8 @@ func (t *torturer) one(ctx context.Context, p *part, flags []string) {
 	}
 	err = cmd.Wait()
 	switch {
-	case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
-		// The user's interrupt is nobody's fault.
+	case user.Err() != nil:
+		// An interrupt is nobody's fault.
 	case err != nil || !told.OK():
 		t.broken(again, told, err, said.String())
 	case told[skipped] > 0:
