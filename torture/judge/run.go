@@ -28,8 +28,11 @@ type Run struct {
 	Requests []mockserver.Request
 	// Saved are the records that the journal has acknowledged, in any order.
 	Saved []Save
-	// Lives are the client's processes, in order.
+	// Lives are the client's processes, in order. The life n of an Op, a Send or a
+	// Save is Lives[n].
 	Lives []Life
+	// Secrets are texts that nobody is told: credentials, and marks in bodies.
+	Secrets []string
 }
 
 // Protection is what allows an action to be sent again.
@@ -48,7 +51,8 @@ type Action struct {
 	Protection Protection
 	Method     string
 	// BodySHA256 of the payload that is approved first, in hexadecimal as in
-	// mockserver.Request. Other wordings are mismatches.
+	// mockserver.Request. Other wordings are mismatches. Empty: nobody knows which
+	// of several came first.
 	BodySHA256 string
 	// Window of its contract, and the share of it that is usable; zero: for ever.
 	Window time.Duration
@@ -58,6 +62,14 @@ type Action struct {
 	// Honest: the server keeps the contract, for the whole window. Where it does
 	// not, a second effect is not the client's fault.
 	Honest bool
+	// Spoofed: what answers, or a lookup, says of the effect may be false, and no
+	// mark tells: a portal's 200, a refusal or a 429 after the effect, an effect
+	// that comes to show later than the contract's settle time.
+	Spoofed bool
+	// Lookups: a lookup may prove that a lost attempt had no effect.
+	Lookups bool
+	// Gate names the host gate; actions with the same one share it. Empty: none.
+	Gate string
 }
 
 // OpKind is a call of the client.
@@ -66,7 +78,8 @@ type OpKind string
 const (
 	OpDo      OpKind = "do"      // Client.Do, Intent.Do or RoundTrip
 	OpBegin   OpKind = "begin"   // Client.Begin
-	OpResume  OpKind = "resume"  // one outcome that Resume or Run told of
+	OpResume  OpKind = "resume"  // one outcome that Resume told of, called when the pass began
+	OpRun     OpKind = "run"     // a call of Client.Run, of no action
 	OpRead    OpKind = "read"    // Client.Outcome
 	OpResolve OpKind = "resolve" // Client.Resolve
 	OpPending OpKind = "pending" // a whole pass of Client.Pending
@@ -130,6 +143,9 @@ type Life struct {
 	OpenedTime    time.Time
 	// Killed: it did not close.
 	Killed bool
+	// Behind is the time at which the journal says that it was written last, where
+	// the clock of this life began before it.
+	Behind time.Time
 }
 
 // A Finding is a broken promise.
