@@ -209,10 +209,11 @@ var sendRules = []Rule{
 	}},
 }
 
-// asksAgain: between an outcome and a send there was a Do.
+// asksAgain: by then there was another Do than the one that was told, if it was
+// one.
 func (v *view) asksAgain(told *Op, by int64) bool {
 	return slices.ContainsFunc(v.ops, func(o *Op) bool {
-		return o.Kind == OpDo && o.Call < by && !o.over(told.Call)
+		return o != told && o.Kind == OpDo && o.Call < by && !o.over(told.Call)
 	})
 }
 

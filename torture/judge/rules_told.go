@@ -112,7 +112,7 @@ var toldRules = []Rule{
 			}
 			if o.Outcome != nil {
 				fmt.Fprintf(&text, "\n%s\n%v", o.Outcome.Explain(), o.Outcome)
-				if o.Outcome.Key != "" {
+				if len(o.Outcome.Key) >= shortKey {
 					secrets = append(slices.Clip(secrets), o.Outcome.Key)
 				}
 			}
@@ -125,6 +125,10 @@ var toldRules = []Rule{
 		}
 	}},
 }
+
+// shortKey is the length of the keys that are looked for in texts: a shorter one
+// may be a word.
+const shortKey = 12
 
 // alone: no other call of the same life may have driven the action meanwhile.
 func (v *view) alone(o *Op) bool {
