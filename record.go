@@ -198,7 +198,7 @@ func decodeRecord(e Entry) (record, error) {
 	var head struct {
 		Version int `json:"v"`
 	}
-	if err := json.Unmarshal(e.Record, &head); err != nil {
+	if err := json.Unmarshal(e.Record, &head); err != nil || head.Version < 1 {
 		return record{}, fmt.Errorf("%w: entry %s is not a record", ErrJournalCorrupt, e.ID)
 	}
 	if head.Version > recordVersion {

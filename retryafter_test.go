@@ -160,25 +160,3 @@ func TestATwoDigitYearOfALeapDayIsNoPanic(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, time.Date(2100, 3, 1, 0, 0, 0, 0, time.UTC), got, "2100 has no 29 February")
 }
-
-func FuzzRetryAfter(f *testing.F) {
-	for _, s := range []string{"120", "1.5", "Sun, 29 Nov 2026 12:00:30 GMT", "Sunday, 29-Nov-26 12:00:30 GMT", "Sun Nov 29 12:00:30 2026", "99999999999999999999"} {
-		f.Add(s, "250", "Sun, 29 Nov 2026 11:50:00 GMT", int64(1795953600))
-	}
-	f.Fuzz(func(t *testing.T, line, ms, date string, unix int64) {
-		now := time.Unix(unix, 0)
-		h := http.Header{"Retry-After": {line}, "Retry-After-Ms": {ms}, "Date": {date}}
-		wait, asked := retryAfter(h, now)
-		require.GreaterOrEqual(t, wait, time.Duration(0))
-		require.LessOrEqual(t, wait, farthestWait)
-		require.True(t, asked || wait == 0)
-		h.Add("Retry-After", "3")
-		more, asked := retryAfter(h, now)
-		require.True(t, asked)
-		require.Equal(t, max(wait, 3*time.Second), more, "one more line never shortens the wait")
-		if year := now.UTC().Year(); year >= 1970 && year < 9999 {
-			require.False(t, now.Add(wait).Before(now))
-			require.GreaterOrEqual(t, now.Add(wait).UnixMicro(), now.UnixMicro())
-		}
-	})
-}
