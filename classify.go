@@ -187,8 +187,8 @@ func judge(f facts, h history, contract *Contract) judgement {
 	if contract.Repeats && j.effect == effectNone && !j.settles {
 		j.effect = effectMaybe // another copy of the request may still run
 	}
-	if j.incomplete && contract.Stored.NoAnswer {
-		j.again = againNo // a repeat would not bring the body
+	if j.incomplete && (contract.Stored.NoAnswer || h.protection != keyed || j.contradicts != "") {
+		j.again = againNo // a repeat would not bring the body, or would act again
 	}
 	return j
 }
