@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 func TestAMarkerMarksByHeaderOrByBody(t *testing.T) {
@@ -214,37 +213,4 @@ func TestACodeSaysThatTheRequestStillRuns(t *testing.T) {
 	} {
 		assert.False(t, saysInProgress(code), code)
 	}
-}
-
-func FuzzAnswerRules(f *testing.F) {
-	f.Add(409, "Transient-Error", "true", []byte(`{"error":{"code":"in_progress"}}`), "/error/code", "in_*")
-	f.Add(422, "X", "", []byte(`{"type":"https://errors.test/idempotency"}`), "", "*idempoten*")
-	f.Add(-1, "", "\x00", []byte(`{"code`), "~", "**")
-	f.Fuzz(func(t *testing.T, status int, name, value string, body []byte, pointer, pattern string) {
-		h := http.Header{name: {value}}
-		marker := Marker{Headers: []string{name}, Pointer: pointer, Values: []string{pattern}}
-		c := IdempotencyKey("*", time.Hour)
-		c.Answers = append(c.Answers,
-			Answer{Status: []int{status}, Header: name, HeaderValue: value, Codes: []string{pattern}, At: []string{pointer}, Verdict: VerdictDone, Reference: pointer},
-			Answer{Codes: []string{pattern}, Verdict: VerdictRefused})
-		type reading struct {
-			verdict        Verdict
-			ok, marked     bool
-			reference, err string
-			running        bool
-		}
-		read := func() reading {
-			a, ok := c.rule(status, h, body)
-			code := errorCode(body)
-			return reading{a.Verdict, ok, marker.marks(h, body), a.reference(body), code, saysInProgress(code)}
-		}
-		first := read()
-		require.Equal(t, first, read(), "the same answer reads the same")
-		require.LessOrEqual(t, len(first.err), longestCode)
-		if !first.ok {
-			require.Zero(t, first.verdict)
-		}
-		saysInProgress(pattern)
-		_, _, _ = c.adopted(http.Header{"Idempotency-Key": {value}})
-	})
 }

@@ -56,7 +56,6 @@ type weight [4]int
 
 // weigh is the greatest weight that the contract has for the request, if it
 // matches.
-
 func weigh(m Match, req *http.Request) (heaviest weight, matches bool) {
 	url, header := readHost(req.URL.Host, req.URL.Scheme), readHost(req.Host, req.URL.Scheme)
 	methods := m.Methods

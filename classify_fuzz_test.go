@@ -1,0 +1,277 @@
+package oncehttp
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// slowCode reads the code of an error at the usual places.
+func slowCode(body []byte) string {
+	for _, place := range codePlaces() {
+		if code, ok := slowTextAt(body, place); ok && isCode(code) {
+			return code
+		}
+	}
+	return ""
+}
+
+// slowHeader reports whether a line has the value, or any where value is "".
+func slowHeader(h http.Header, name, value string) bool {
+	for _, line := range h[http.CanonicalHeaderKey(name)] {
+		line = strings.TrimSpace(line)
+		if value == "" && line != "" || value != "" && strings.EqualFold(line, strings.TrimSpace(value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// slowRule is the first rule that matches, or nil.
+func slowRule(c *Contract, f facts) *Answer {
+	for i, a := range c.Answers {
+		if len(a.Status) > 0 && !slices.Contains(a.Status, f.status) || a.Header != "" && !slowHeader(f.header, a.Header, a.HeaderValue) {
+			continue
+		}
+		places := a.At
+		if places == nil {
+			places = codePlaces()
+		}
+		coded := len(a.Codes) == 0
+		for _, place := range places {
+			code, ok := slowTextAt(f.body, place)
+			for _, pattern := range a.Codes {
+				coded = coded || ok && slowGlob(strings.ToLower(pattern), strings.ToLower(strings.TrimSpace(code)))
+			}
+		}
+		if coded {
+			return &c.Answers[i]
+		}
+	}
+	return nil
+}
+
+// slowGlob: a * at either end stands for any text.
+func slowGlob(pattern, s string) bool {
+	if len(pattern) > 0 && pattern[0] == '*' {
+		for i := range len(s) + 1 {
+			if slowGlob(pattern[1:], s[i:]) {
+				return true
+			}
+		}
+		return false
+	}
+	if pattern == "*" || pattern == s {
+		return true
+	}
+	return strings.HasSuffix(pattern, "*") && strings.HasPrefix(s, pattern[:len(pattern)-1])
+}
+
+// verdicts are the cells of the contract's verdicts: effect, settles, again,
+// reason.
+var verdicts = map[Verdict]string{
+	VerdictUnknown: "maybe no no Unknown", VerdictDone: "done yes no -", VerdictInProgress: "maybe no now InProgress", VerdictMismatch: "none no no Refused",
+	VerdictKeySpent: "none no no StoredFailure", VerdictKeyExpired: "none no no KeyExpired", VerdictThrottled: "none no now Throttled", VerdictRefused: "none no no Refused",
+}
+
+// slowClassify is the table of the design and its rules for contracts, as cells.
+func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bool) {
+	p := h.protection
+	sent := p // protection of this attempt's answer
+	row := func() string {
+		name := strconv.Itoa(f.status)
+		switch {
+		case f.status == 0:
+			name = [...]string{"lost", "never connected", "never trusted", "never sent", "stream refused"}[f.failure]
+		case f.status/100 == 2 && f.cut:
+			name = "200, body cut"
+		case f.status == 401 && h.renewable:
+			name = "401, credentials renewable"
+		case f.status == 409 && f.header.Get("Retry-After") != "":
+			name = "409, Retry-After"
+		case f.status == 409 && saysInProgress(slowCode(f.body)):
+			name = "409, code in progress"
+		case f.status == 409 && slowCode(f.body) != "":
+			name = "409, another code"
+		case f.status == 410 && h.method == http.MethodDelete:
+			name = "410, DELETE"
+		case f.status == 503 && f.header.Get("Retry-After") != "":
+			name = "503, Retry-After"
+		}
+		line := "maybe no no Unknown"
+		for _, row := range stated {
+			if listNames(row.seen, name) {
+				line = row.says
+			}
+		}
+		usual, special, _ := strings.Cut(line, "|")
+		if when, says, _ := strings.Cut(special, ": "); when == "keyed" && sent == keyed || when == "exposed" && h.exposed {
+			return says
+		}
+		return usual
+	}
+	finish := func(line string) string {
+		cell := strings.Fields(line)
+		ambiguous := (h.exposed || cell[0] == "maybe") && cell[1] == "no"
+		if cell[0] == "done" && (p != keyed || contradicts || c != nil && c.Stored.NoAnswer || !f.cut) || ambiguous && (p == unprotected || contradicts) {
+			cell[2] = "no"
+		}
+		return strings.Join(cell, " ")
+	}
+	if f.status == 0 || c == nil {
+		return finish(row()), false
+	}
+	marked := func(m Marker) bool {
+		if m.Pointer != "" {
+			v, ok := slowTextAt(f.body, m.Pointer)
+			for _, want := range m.Values {
+				if ok && strings.EqualFold(strings.TrimSpace(v), strings.TrimSpace(want)) {
+					return true
+				}
+			}
+		}
+		for _, name := range m.Headers {
+			for _, value := range append([]string{}, m.Values...) {
+				if slowHeader(f.header, name, value) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if len(c.Origin.Headers) > 0 && !marked(c.Origin) && (f.status/100 == 2 || f.status/100 == 4) {
+		return finish("maybe no now Unknown"), false
+	}
+	if marked(c.Ignored) {
+		contradicts = true
+		if sent == keyed {
+			sent = unprotected
+		}
+		return finish(row()), true
+	}
+	line := row()
+	unmarked4xx := strings.HasPrefix(line, "none no no") && f.status/100 == 4 // a refusal that may settle when it comes again
+	if a := slowRule(c, f); a != nil {
+		if a.Verdict == VerdictKeyIgnored {
+			contradicts = true
+		} else {
+			line = verdicts[a.Verdict]
+			unmarked4xx = a.Verdict == VerdictRefused
+			if a.Verdict == VerdictDone && f.cut {
+				line = "done yes now -"
+			}
+		}
+	}
+	cell := strings.Fields(line)
+	switch {
+	case marked(c.Replay) && f.status/100 == 5:
+		cell = strings.Fields("maybe yes no StoredFailure")
+	case marked(c.Replay):
+		cell[1] = "yes"
+		if cell[0] != "done" {
+			cell[2] = "no"
+		}
+	case unmarked4xx && (c.Stored.Refusals || c.Stored.Settle > 0 && h.refused && h.apart > c.Stored.Settle):
+		cell[1] = "yes"
+	}
+	if cell[0] == "done" && f.status/100 == 2 && !marked(c.Replay) && h.inProgress && p == keyed {
+		contradicts = true
+	}
+	if c.Repeats && cell[0] == "none" && cell[1] == "no" {
+		cell[0] = "maybe"
+	}
+	return finish(strings.Join(cell, " ")), contradicts
+}
+
+// FuzzClassify compares the judgement of an attempt, the contract's rules and
+// markers included, with the design's table and rules, written a second time.
+func FuzzClassify(f *testing.F) {
+	for i, status := range []int{0, 200, 202, 303, 307, 400, 401, 404, 408, 409, 410, 422, 429, 500, 503, 598} {
+		f.Add(status, uint32(i), uint16(i)*911, "Transient-Error", "true", []byte(`{"error":{"code":"in_progress"}}`), "/error/code", "in_*")
+		f.Add(status, ^uint32(i), uint16(i)*577, "Retry-After", "1", []byte(`{"type":"https://errors.test/key_reused"}`), "", "*key*")
+		f.Add(status, uint32(1)<<i, uint16(1)<<i, "Idempotent-Replayed", " TRUE ", []byte(`{"code":409,"a":[{"b/c":"x"}]}`), "/a/0/b~1c", "X")
+	}
+	f.Fuzz(func(t *testing.T, status int, bits uint32, past uint16, name, value string, body []byte, pointer, pattern string) {
+		if len(body)+len(name)+len(value)+len(pointer)+len(pattern) > 4<<10 {
+			t.Skip("the slow one is slow")
+		}
+		bit := func(n int) bool { return bits>>n&1 == 1 }
+		seen := facts{status: status % 1000, header: http.Header{}, body: body, cut: bit(0)}
+		if seen.status < 100 {
+			seen = facts{failure: failure(past % 5), header: http.Header{}}
+		} else if name != "" {
+			seen.header.Add(name, value)
+		}
+		h := history{method: []string{"POST", "DELETE"}[past>>3&1], exposed: past>>4&1 == 1, protection: protection(past >> 5 % 3), renewable: past>>7&1 == 1,
+			refused: past>>8&1 == 1, apart: time.Duration(past>>9&3) * time.Minute, inProgress: past>>11&1 == 1}
+		c := plainContract()
+		rule := Answer{Codes: []string{pattern}, At: []string{pointer}, Verdict: Verdict(bits >> 1 % 9)}
+		if bit(5) {
+			rule.Status = []int{seen.status, 200}
+		}
+		if bit(6) {
+			rule.Header, rule.HeaderValue = "Transient-Error", "true"
+		}
+		if bit(7) {
+			rule.Codes, rule.At = nil, nil
+		}
+		if bit(8) {
+			rule.At = nil
+		}
+		if rule.Verdict == VerdictDone {
+			rule.Reference = pointer
+		}
+		c.Answers = append(c.Answers, rule)
+		if bit(9) && bit(10) {
+			c.Origin = Marker{Headers: []string{"X-Api"}, Values: []string{"1"}}
+		}
+		if bit(11) {
+			c.Ignored = Marker{Pointer: pointer, Values: []string{"ignored", pattern}}
+		}
+		if bit(12) {
+			seen.header.Set("Idempotent-Replay", "true")
+		}
+		if bit(13) {
+			seen.header.Set("X-Api", "1")
+		}
+		if bit(14) {
+			c.Stored.Settle = time.Minute
+		}
+		c.Stored.Refusals, c.Stored.NoAnswer, c.Repeats = bit(15), bit(16), bit(17)
+		if len(checkContract(c, 0)) > 0 {
+			return
+		}
+		if bit(18) {
+			c = nil
+		}
+		if h.protection == keyed && c == nil {
+			return // a key needs a contract
+		}
+
+		j := classify(seen, h, c, classifyNow)
+		want, contradicts := slowClassify(seen, h, c)
+		cells := strings.Fields(judgementCell(j, h.exposed))
+		require.Equal(t, want, strings.Join(cells[:4], " "))
+		require.Equal(t, contradicts, j.contradicts != "")
+		state := Pending
+		switch got := strings.Fields(want); {
+		case got[0] == "done":
+			state = Confirmed
+		case got[0] == "none" && got[2] == "no" && (!h.exposed || got[1] == "yes"):
+			state = Rejected
+		}
+		require.Equal(t, state, j.state(h.exposed))
+		require.False(t, j.renew && j.again != againNow)
+		wait, asked := retryAfter(seen.header, classifyNow)
+		require.True(t, seen.status == 0 || j.asked == asked && j.wait == wait, "the server's wish is heard on every answer")
+		if c != nil && j.reference != "" {
+			reference, _ := slowTextAt(body, pointer)
+			require.Equal(t, reference, j.reference)
+		}
+	})
+}
