@@ -136,24 +136,3 @@ func TestTheProfilesAreReadAndNameTheirSources(t *testing.T) {
 		s.Close()
 	}
 }
-
-func FuzzParseScript(f *testing.F) {
-	f.Add([]byte(`[{"commit": true, "see": "reset"}, {"status": 503, "header": {"Retry-After": "2", "A": []}}]`))
-	f.Add([]byte(`[{"before": "1h", "late": "5us", "behind": 2, "crash": "between", "gzip": true, "keep": 3, "framing": "chunked"}]`))
-	f.Add([]byte(`[{"informational": [103, 102], "see": "drip", "every": "1ms", "times": -1}]`))
-	f.Add([]byte("[{},\n{\"x\": 1}]"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		faults, err := mockserver.ParseScript(data)
-		if err != nil {
-			return
-		}
-		mockserver.New(mockserver.Config{Script: faults}) // panics on what cannot be played
-		once, err := json.Marshal(faults)
-		require.NoError(t, err)
-		again, err := mockserver.ParseScript(once)
-		require.NoError(t, err, string(once))
-		twice, err := json.Marshal(again)
-		require.NoError(t, err)
-		assert.Equal(t, string(once), string(twice))
-	})
-}
