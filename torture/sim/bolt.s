@@ -1,0 +1,1 @@
+// Empty, so that bolt.go may declare a function that has its body elsewhere.

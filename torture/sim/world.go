@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+	"github.com/oncehttp/oncehttp/torture/judge"
+)
+
+// The hosts that requests go to: one server answers for both, and the contract
+// is the first one's.
+const (
+	keyedHost = "keyed.test"
+	plainHost = "plain.test"
+)
+
+// A world is one run of a plan.
+type world struct {
+	plan    Plan
+	path    string // of the journal
+	server  *mockserver.Server
+	record  *record
+	actions map[string]Action
+
+	mu sync.Mutex // guards what follows
+	// random decides what the plan leaves open.
+	random     *rand.Rand
+	keys       int
+	executed   map[string]int
+	executions []execution
+	// calm: the last life, without faults.
+	calm bool
+	// happened counts what did, by a name of its own.
+	happened map[string]int
+	findings []judge.Finding
+}
+
+// A Result is what a run left.
+type Result struct {
+	Run *judge.Run
+	// Findings of the run itself, beside the judge's.
+	Findings []judge.Finding
+	// Virtual is how long it took in its own time.
+	Virtual time.Duration
+	// Happened counts what did.
+	Happened map[string]int
+}
+
+// Run runs a plan on a journal at path, which does not exist yet. It is to be
+// called in a bubble of testing/synctest.
+func Run(p Plan, path string) Result {
+	begun := time.Now()
+	w := &world{
+		plan: p, path: path, record: newRecord(), actions: map[string]Action{},
+		random:   rand.New(rand.NewPCG(p.Seed, 0x776f726c64)),
+		executed: map[string]int{}, happened: map[string]int{},
+	}
+	w.record.run.Actions = map[string]judge.Action{}
+	for _, a := range p.Actions {
+		w.actions[a.Name] = a
+		w.record.run.Actions[a.Name] = w.judged(a)
+	}
+	w.server = w.newServer()
+	for n, l := range p.Lives {
+		w.live(n, l)
+	}
+	w.lastLife(len(p.Lives))
+	w.server.Close()
+
+	run := &w.record.run
+	run.Requests = w.server.Requests()
+	run.Effects = w.effects()
+	w.count()
+	return Result{Run: run, Findings: w.findings, Virtual: time.Since(begun), Happened: w.happened}
+}
+
+// judged is an action as the judge wants it.
+func (w *world) judged(a Action) judge.Action {
+	j := judge.Action{
+		Name: a.Name, Protection: a.Protection, Method: a.Method, BodySHA256: sum([]byte(a.Body)),
+		Share: w.plan.Client.Share, AttemptTimeout: w.plan.Client.Retry.AttemptTimeout, Honest: w.plan.Honest(a),
+	}
+	if a.Protection == judge.Keyed {
+		j.Window = w.plan.API.Window
+	}
+	return j
+}
+
+func (w *world) met(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.happened[what]++
+}
+
+func (w *world) chance(p float64) bool {
+	if p <= 0 {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.calm && w.random.Float64() < p
+}
+
+func (w *world) find(count, rule, action, text string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.findings = append(w.findings, judge.Finding{Rule: rule, Count: count, Action: action, Text: fmt.Sprintf(text, args...)})
+}
+
+// contract is what the client is told of the API.
+func (w *world) contract() oncehttp.Contract {
+	a := w.plan.API
+	c := oncehttp.IdempotencyKey(keyedHost, a.Window)
+	c.Match.Methods = []string{"POST", "PATCH", "PUT", "DELETE"}
+	if a.Window == 0 {
+		c.Window = oncehttp.Window{Kind: oncehttp.WindowForever}
+	}
+	c.Carrier.Quoted = a.Quoted
+	if a.Origin {
+		c.Origin = oncehttp.Marker{Headers: []string{marker}}
+	}
+	if a.NoReplay {
+		c.Replay = oncehttp.Marker{}
+	}
+	c.Stored = oncehttp.Stored{Refusals: a.Refusals, Settle: a.Settle}
+	c.Answers = append(c.Answers,
+		oncehttp.Answer{Status: []int{409}, Codes: []string{"*_indeterminate"}, Verdict: oncehttp.VerdictInProgress},
+		oncehttp.Answer{Status: []int{400}, Codes: []string{"*_key_expired"}, Verdict: oncehttp.VerdictKeyExpired})
+	return c
+}
+
+func (l *life) config() oncehttp.Config {
+	c := l.world.plan.Client
+	cfg := oncehttp.Config{
+		Transport: l.wire, Contracts: []oncehttp.Contract{l.contract()},
+		Retry: c.Retry, Gate: oncehttp.Gate{Off: c.GateOff}, WindowShare: c.Share, Concurrency: c.Concurrency,
+		MaxResponseBody: c.MaxResponse, NewKey: l.newKey,
+	}
+	if !c.Jitter {
+		cfg.Retry.BackOff = l.backOff
+	}
+	if c.Authorize {
+		cfg.Authorize = l.authorize
+	}
+	if c.Lookup {
+		cfg.Lookup = func(_ context.Context, in *oncehttp.Intent) (oncehttp.Finding, error) { return l.lookUp(in) }
+	}
+	return cfg
+}
+
+// newKey mints a new key each time: that a key stays the same is the client's
+// work.
+func (w *world) newKey(action string) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.keys++
+	return fmt.Sprintf("%s-%d", action, w.keys), nil
+}
+
+// count adds what can be seen of the run at its end.
+func (w *world) count() {
+	requests := map[string]int{}
+	for _, q := range w.record.run.Requests {
+		requests[q.Path]++
+	}
+	for _, a := range w.plan.Actions {
+		for n := range min(len(a.Kinds), requests["/"+a.Name]) {
+			w.happened["fault "+a.Kinds[n].String()]++
+		}
+	}
+	for _, op := range w.record.run.Ops {
+		what := "op " + string(op.Kind)
+		if op.Return == 0 {
+			what += " cut off"
+		}
+		w.happened[what]++
+		if o := op.Outcome; o != nil {
+			w.happened["told "+o.State.String()+" "+string(o.Reason)]++
+		}
+	}
+}
+
+// merge adds counts.
+func merge(to, from map[string]int) {
+	for name := range maps.Keys(from) {
+		to[name] += from[name]
+	}
+}
