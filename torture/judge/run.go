@@ -83,7 +83,6 @@ const (
 	OpRead    OpKind = "read"    // Client.Outcome
 	OpResolve OpKind = "resolve" // Client.Resolve
 	OpPending OpKind = "pending" // a whole pass of Client.Pending
-	OpLookup  OpKind = "lookup"  // a call of Config.Lookup, which the client makes
 )
 
 // An Op is one call. Return is 0 if its process died before it returned.
@@ -103,8 +102,6 @@ type Op struct {
 	Resolved oncehttp.Resolution
 	// Listed by Pending.
 	Listed []string
-	// Found by Lookup; CannotTell beside an error.
-	Found oncehttp.FindingKind
 }
 
 // A Send is one call of the base transport for an intent.

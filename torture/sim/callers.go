@@ -48,7 +48,7 @@ func (l *life) step(caller int, s Step) {
 	}
 	body := a.Body
 	if s.Reworded {
-		body = `{"pay":"another"}`
+		body = payload("another")
 	}
 	op := judge.Op{Kind: judge.OpDo, Action: a.Name, Caller: caller, Payload: sum([]byte(body))}
 	var opts []oncehttp.ActionOption
@@ -71,25 +71,45 @@ func (l *life) step(caller int, s Step) {
 		op.Outcome, op.Err = l.client.Do(a.Name, req, opts...)
 	case CallBegin, CallBeginDo:
 		in, err := l.client.Begin(a.Name, req, opts...)
-		op.Err = err
-		if err == nil && s.Call == CallBegin {
+		switch {
+		case err != nil:
+			op.Outcome, op.Err = told(err)
+		case s.Call == CallBegin:
 			op.Outcome = in.Outcome()
-		} else if err == nil {
+		default:
 			op.Outcome, op.Err = in.Do(ctx)
 		}
 	case CallRoundTrip:
-		op.Outcome, op.Err = answered(l.client.RoundTrip(req))
+		op.Outcome, op.Err = l.answered(a, l.client.RoundTrip, req)
 	case CallClient:
 		c := l.client.HTTPClient()
 		c.Timeout = s.Patience
 		c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		op.Outcome, op.Err = answered(c.Do(req))
+		op.Outcome, op.Err = l.answered(a, c.Do, req)
 	}
 	l.note(op)
 }
 
-// answered is what RoundTrip tells, after some of the answer was read.
-func answered(resp *http.Response, err error) (*oncehttp.Outcome, error) {
+// answered is what RoundTrip tells, after some of the answer was read. Of what is
+// settled without an answer it tells only that: Outcome has the state.
+func (l *life) answered(a Action, send func(*http.Request) (*http.Response, error), req *http.Request) (*oncehttp.Outcome, error) {
+	resp, err := send(req)
+	if err != nil && strings.Contains(err.Error(), "there is no answer to hand back") {
+		if name, ok := l.record.real(a); ok {
+			return l.client.Outcome(context.Background(), name)
+		}
+	}
+	if err != nil {
+		return told(err)
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // it may be endless, or cut off
+	resp.Body.Close()
+	o, _ := oncehttp.OutcomeOf(resp)
+	return o, nil
+}
+
+// told is the outcome in an error.
+func told(err error) (*oncehttp.Outcome, error) {
 	var pending *oncehttp.PendingError
 	var mismatch *oncehttp.MismatchError
 	switch {
@@ -97,13 +117,8 @@ func answered(resp *http.Response, err error) (*oncehttp.Outcome, error) {
 		return pending.Outcome, err
 	case errors.As(err, &mismatch):
 		return mismatch.Outcome, err
-	case err != nil:
-		return nil, err
 	}
-	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // it may be endless, or cut off
-	resp.Body.Close()
-	o, _ := oncehttp.OutcomeOf(resp)
-	return o, nil
+	return nil, err
 }
 
 func (l *life) request(ctx context.Context, a Action, body string) *http.Request {
@@ -191,36 +206,32 @@ func (l *life) authorize(req *http.Request, stale bool) error {
 		l.met("authorize failed")
 		return errHook
 	}
-	req.Header.Set("Authorization", "Bearer token")
+	req.Header.Set("Authorization", "Bearer "+secretToken)
 	return nil
 }
 
 // lookUp answers from the server's books, in which an effect shows a little
 // later.
 func (l *life) lookUp(in *oncehttp.Intent) (oncehttp.Finding, error) {
-	op := judge.Op{Kind: judge.OpLookup, Action: in.Action(), Caller: -1}
-	op.Call, op.CallTime = l.record.now()
 	if l.chance(l.world.plan.Client.LookupFails) {
 		l.met("lookup failed")
-		op.Err = errHook
-		l.note(op)
 		return oncehttp.Finding{}, errHook
 	}
 	l.record.mu.Lock()
 	name := l.record.plan(in.Action())
 	l.record.mu.Unlock()
-	found := oncehttp.Finding{Kind: oncehttp.NotFound}
 	for _, e := range l.server.EffectLog() {
 		if e.What == name && time.Since(e.Time) >= l.world.plan.API.Lag {
-			found = oncehttp.Finding{Kind: oncehttp.Found, Reference: name}
+			l.met("lookup found")
+			return oncehttp.Finding{Kind: oncehttp.Found, Reference: name}, nil
 		}
 	}
-	if found.Kind == oncehttp.NotFound && l.chance(0.1) {
-		found.Kind = oncehttp.TooEarly
+	if l.chance(0.1) {
+		l.met("lookup too early")
+		return oncehttp.Finding{Kind: oncehttp.TooEarly}, nil
 	}
-	op.Found = found.Kind
-	l.note(op)
-	return found, nil
+	l.met("lookup not found")
+	return oncehttp.Finding{Kind: oncehttp.NotFound}, nil
 }
 
 // backOff is full jitter whose chance comes from the seed.

@@ -172,12 +172,11 @@ func (j *journal) list(entries iter.Seq2[oncehttp.Entry, error]) iter.Seq2[onceh
 	}
 }
 
-// Standing says, in a life that plans so, that the journal was written in what
-// is the future now: the clock was set back.
+// Standing says what a life has planned of it.
 func (j *journal) Standing() oncehttp.Standing {
 	s := j.Journal.Standing()
-	if j.life.plan.Ahead > 0 {
-		s.Seen = j.life.opened.Add(j.life.plan.Ahead)
+	if t := j.life.seen(); t.After(s.Seen) {
+		s.Seen = t
 	}
 	return s
 }

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,7 +68,7 @@ func (w *world) open(number int, plan Life) (*life, bool) {
 	r := w.record
 	r.mu.Lock()
 	seq, now := r.next()
-	r.run.Lives = append(r.run.Lives, judge.Life{Opened: seq, OpenedTime: now})
+	r.run.Lives = append(r.run.Lives, judge.Life{Opened: seq, OpenedTime: now, Behind: l.seen()})
 	r.mu.Unlock()
 	l.client, err = oncehttp.New(&journal{Journal: inner, life: l}, l.config())
 	if err != nil {
@@ -78,6 +77,15 @@ func (w *world) open(number int, plan Life) (*life, bool) {
 		return nil, false
 	}
 	return l, true
+}
+
+// seen is when the journal was last written, if it says that it was in the
+// future: the clock was set back.
+func (l *life) seen() (t time.Time) {
+	if l.plan.Ahead > 0 {
+		t = l.opened.Add(l.plan.Ahead)
+	}
+	return t
 }
 
 // live runs one process from its start to its end.
@@ -94,7 +102,12 @@ func (w *world) live(number int, plan Life) {
 	}
 	callers.Go(func() { l.passes(ctx, len(plan.Callers)) })
 	if plan.Run {
-		rest.Go(func() { _ = l.client.Run(ctx) }) // what it does is in the journal
+		rest.Go(func() {
+			op := judge.Op{Kind: judge.OpRun, Caller: len(plan.Callers)}
+			op.Call, op.CallTime = l.record.now()
+			op.Err = l.client.Run(ctx)
+			l.note(op)
+		})
 	}
 	rest.Go(func() {
 		for _, o := range plan.Outages {
@@ -226,5 +239,3 @@ func (l *life) readAll(ctx context.Context) {
 		l.read(ctx, 0, a)
 	}
 }
-
-var _ http.RoundTripper = (*wire)(nil)

@@ -83,6 +83,14 @@ type Action struct {
 	Kinds  []fault
 }
 
+// Nobody is ever told these.
+const (
+	secretToken = "s3cr3t-t0k3n"
+	secretMark  = "m4rk-in-b0dy"
+)
+
+func payload(what string) string { return `{"pay":"` + what + `","card":"` + secretMark + `"}` }
+
 // Effective says that an execution makes an effect in the end.
 func (a Action) Effective() bool { return a.Status < 400 }
 
@@ -279,7 +287,7 @@ func (p *Plan) newAction(d dice, i int) Action {
 		a.Method = pick(d, http.MethodPost, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete)
 	}
 	if a.Method != http.MethodDelete || d.chance(0.5) {
-		a.Body = `{"pay":"` + a.Name + `"}`
+		a.Body = payload(a.Name)
 	}
 	if p.On.has(faultRefused) && d.chance(0.4) {
 		a.Status = pick(d, 400, 402, 404, 409, 422)

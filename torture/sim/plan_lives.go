@@ -12,17 +12,19 @@ func (p *Plan) newLife(d dice, callers int) (l Life) {
 	if p.On.has(faultLong) && d.chance(0.5) {
 		l.Asleep = pick(d, time.Minute, time.Hour, 25*time.Hour, 72*time.Hour)
 	}
+	l.Run = d.chance(0.25)
 	for range callers {
 		var steps []Step
 		for range 1 + d.IntN(3) {
-			steps = append(steps, p.newStep(d))
+			s := p.newStep(d)
+			if p.On.has(faultLong) && !l.Run && d.chance(0.1) { // Run makes a pass every few seconds
+				s.After = pick(d, time.Hour, 25*time.Hour)
+			}
+			steps = append(steps, s)
 		}
 		l.Callers = append(l.Callers, steps)
 	}
-	switch d.IntN(4) {
-	case 0:
-		l.Run = true
-	case 1, 2:
+	if !l.Run && d.chance(0.6) {
 		for range 1 + d.IntN(3) {
 			l.Passes = append(l.Passes, d.upTo(time.Hour))
 		}
@@ -60,9 +62,6 @@ func (p *Plan) newLife(d dice, callers int) (l Life) {
 
 func (p *Plan) newStep(d dice) Step {
 	s := Step{After: d.upTo(time.Minute), Action: d.IntN(len(p.Actions))}
-	if p.On.has(faultLong) && d.chance(0.1) {
-		s.After = pick(d, time.Hour, 25*time.Hour)
-	}
 	a := p.Actions[s.Action]
 	s.Call = pick(d, CallDo, CallDo, CallDo, CallDo, CallBegin, CallBeginDo, CallRoundTrip, CallClient, CallRead, CallPending)
 	if p.On.has(faultPerson) && d.chance(0.2) {

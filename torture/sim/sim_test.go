@@ -3,9 +3,11 @@ package sim
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -16,6 +18,7 @@ import (
 var (
 	from  = flag.Uint64("sim.from", 0, "the first seed")
 	seeds = flag.Uint64("sim.seeds", 300, "how many seeds")
+	trace = flag.Bool("sim.trace", false, "print what happened in each run")
 	only  = flag.Bool("sim.plan", false, "print the plans, run nothing")
 )
 
@@ -45,6 +48,9 @@ func TestTheClientKeepsItsPromisesUnderEveryPlan(t *testing.T) {
 		for _, f := range findings {
 			counts[f.Count]++
 		}
+		if *trace || len(findings) > 0 {
+			fmt.Print(Trace(r.Run, ""))
+		}
 		if err := counts.Print(os.Stdout); err != nil {
 			t.Fatal(err)
 		}
@@ -55,6 +61,18 @@ func TestTheClientKeepsItsPromisesUnderEveryPlan(t *testing.T) {
 			}
 			t.Errorf("again: go test ./torture/sim -run TestTheClientKeepsItsPromisesUnderEveryPlan -sim.from=%d -sim.seeds=1 -v -count=20", seed)
 		}
+	}
+}
+
+// TestTheFaultsOfThePlansAllHappen also shows, with -v, how often.
+func TestEverythingThatIsPlannedHappens(t *testing.T) {
+	dir := scratch(t)
+	happened := map[string]int{}
+	for seed := range *seeds {
+		merge(happened, runSeed(t, NewPlan(seed), dir).Happened)
+	}
+	for _, name := range slices.Sorted(maps.Keys(happened)) {
+		t.Logf("%6d %s", happened[name], name)
 	}
 }
 

@@ -92,7 +92,8 @@ func (b *hashedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// print is the hash of the whole body; empty if it was not read to its end.
+// print is the hash of the whole body; empty if it was not read to its end, and
+// so cannot have arrived.
 func (b *hashedBody) print() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -62,6 +62,7 @@ func Run(p Plan, path string) Result {
 		executed: map[string]int{}, happened: map[string]int{},
 	}
 	w.record.run.Actions = map[string]judge.Action{}
+	w.record.run.Secrets = []string{secretToken, secretMark}
 	for _, a := range p.Actions {
 		w.actions[a.Name] = a
 		w.record.run.Actions[a.Name] = w.judged(a)
@@ -76,6 +77,11 @@ func Run(p Plan, path string) Result {
 	run := &w.record.run
 	run.Requests = w.server.Requests()
 	run.Effects = w.effects()
+	for i := range run.Sends {
+		if s := &run.Sends[i]; s.BodySHA256 == "" { // nobody saw it
+			s.BodySHA256 = run.Actions[s.Action].BodySHA256
+		}
+	}
 	w.count()
 	return Result{Run: run, Findings: w.findings, Virtual: time.Since(begun), Happened: w.happened}
 }
@@ -84,10 +90,13 @@ func Run(p Plan, path string) Result {
 func (w *world) judged(a Action) judge.Action {
 	j := judge.Action{
 		Name: a.Name, Protection: a.Protection, Method: a.Method, BodySHA256: sum([]byte(a.Body)),
-		Share: w.plan.Client.Share, AttemptTimeout: w.plan.Client.Retry.AttemptTimeout, Honest: w.plan.Honest(a),
+		Share: w.plan.Client.Share, AttemptTimeout: w.plan.Client.Retry.AttemptTimeout, Honest: w.plan.Honest(a), Lookups: w.plan.Client.Lookup, Gate: plainHost,
 	}
 	if a.Protection == judge.Keyed {
-		j.Window = w.plan.API.Window
+		j.Window, j.Gate = w.plan.API.Window, keyedHost
+	}
+	if w.plan.Client.GateOff {
+		j.Gate = ""
 	}
 	return j
 }

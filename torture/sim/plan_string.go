@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// String prints all that is planned, a line for each thing.
+func (p Plan) String() string {
+	var b strings.Builder
+	c, a := p.Client, p.API
+	fmt.Fprintf(&b, "plan %d: %d actions, %d lives\n", p.Seed, len(p.Actions), len(p.Lives))
+	fmt.Fprintf(&b, "  on: %v\n", p.On)
+	fmt.Fprintf(&b, "  client: attempts=%d elapsed=%v timeout=%v base=%v cap=%v share=%v concurrency=%d gate=%t maxresponse=%d",
+		c.Retry.MaxAttempts, c.Retry.MaxElapsed, c.Retry.AttemptTimeout, c.Retry.Base, c.Retry.Cap, c.Share, c.Concurrency, !c.GateOff, c.MaxResponse)
+	b.WriteString(flags(map[string]bool{"jitter": c.Jitter, "lookup": c.Lookup, "authorize": c.Authorize}) + "\n")
+	fmt.Fprintf(&b, "  api: window=%v ttl=%v work=%v arrives=%v settle=%v lag=%v", a.Window, a.TTL, a.Work, a.Arrives, a.Settle, a.Lag)
+	b.WriteString(flags(map[string]bool{"origin": a.Origin, "noreplay": a.NoReplay, "quoted": a.Quoted, "refusals": a.Refusals,
+		"waits": a.Waits, "bare": a.Bare, "tells": a.Tells, "fromcompletion": a.FromCompletion}) + "\n")
+	for _, a := range p.Actions {
+		fmt.Fprintf(&b, "  %s: %s %s body=%d answers=%v", a.Name, a.Method, a.Protection, len(a.Body), append(slices.Clone(a.First), a.Status))
+		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "adopted": a.Adopted != "", "dishonest": !p.Honest(a)}) + "\n")
+		for n, f := range a.Faults {
+			fmt.Fprintf(&b, "    %s: %v\n", a.Kinds[n], f)
+		}
+	}
+	for n, l := range p.Lives {
+		fmt.Fprintf(&b, "  life %d: after %v, ends by %s", n, l.Asleep, l.End)
+		if l.At > 0 {
+			fmt.Fprintf(&b, " at %v", l.At)
+		}
+		if l.Ahead > 0 {
+			fmt.Fprintf(&b, ", its clock %v behind", l.Ahead)
+		}
+		b.WriteString(flags(map[string]bool{"run": l.Run, "break": l.Break}) + "\n")
+		for _, write := range slices.Sorted(maps.Keys(l.Journal)) {
+			fmt.Fprintf(&b, "    write %d: %s\n", write, l.Journal[write])
+		}
+		for _, o := range l.Outages {
+			fmt.Fprintf(&b, "    outage: %+v\n", o)
+		}
+		if len(l.Passes) > 0 {
+			fmt.Fprintf(&b, "    resume: %v\n", l.Passes)
+		}
+		for n, steps := range l.Callers {
+			fmt.Fprintf(&b, "    caller %d:", n)
+			for _, s := range steps {
+				b.WriteString(" " + s.text(p))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+func (s Step) text(p Plan) string {
+	text := fmt.Sprintf("+%v %s", s.After, s.Call)
+	if s.Call != CallPending {
+		text += " " + p.Actions[s.Action].Name
+	}
+	if s.Patience > 0 {
+		text += fmt.Sprintf(" within %v", s.Patience)
+	}
+	if s.Born > 0 {
+		text += fmt.Sprintf(" born %v ago", s.Born)
+	}
+	return text + flags(map[string]bool{"reworded": s.Reworded, "keepfirst": s.KeepFirst, "force": s.Force}) + ";"
+}
+
+// flags are the names of what is set.
+func flags(set map[string]bool) string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if set[name] {
+			text += " " + name
+		}
+	}
+	return text
+}
