@@ -79,7 +79,7 @@ func (r *record) find(e event, p policy, now time.Time) {
 		// Said twice: no attempt so far has had an effect.
 		r.Exposed, r.Parked, r.Reason = false, false, NotSent
 		r.First, r.Absent = time.Time{}, time.Time{}
-		r.RefusedStatus, r.NotBefore, r.Due = 0, time.Time{}, now
+		r.RefusedStatus, r.Due = 0, later(r.NotBefore, now) // the server's wish still holds
 	default:
 		if e.cause != "" {
 			r.Cause = e.cause

@@ -66,6 +66,29 @@ func TestNotFoundIsProofOnlyWhenItIsSaidTwiceASettleTimeApart(t *testing.T) {
 	}, unprotected, answers(&asked, oncehttp.Finding{Kind: oncehttp.NotFound}))
 }
 
+// Rule 10: what was proved not to have happened waits as long as the server
+// asked.
+func TestAnIntentThatIsNowhereFoundIsNotSentSoonerThanTheServerAsked(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	inBubble(t, script(mockserver.Status(503).With("Retry-After", "3600")), func(b *bench) {
+		o, err := b.c.Do("pay-1", post(b.T, "http://api.test/payments", `{"amount":5}`))
+		require.Error(b, err)
+		for range 10 {
+			if o.State == oncehttp.Confirmed {
+				break
+			}
+			sleepUntil(o.RetryAt)
+			for o, err = range b.c.Resume(b.Context()) {
+				require.NoError(b, err)
+			}
+		}
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.Equal(b, 3, asked)
+		assert.GreaterOrEqual(b, b.firstGap(), time.Hour)
+	}, unprotected, answers(&asked, oncehttp.Finding{Kind: oncehttp.NotFound}), func(cfg *oncehttp.Config) { cfg.Gate.Off = true })
+}
+
 func TestAnErrorOfALookupIsNeverNotFound(t *testing.T) {
 	t.Parallel()
 	asked := 0
