@@ -398,7 +398,9 @@ func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
 		o.Err = newCause(f.err)
 	}
 	if cmd.notRecorded {
-		o.Reason, o.RetryAt = NotRecorded, time.Time{}
+		if o.State == Pending {
+			o.Reason, o.RetryAt = NotRecorded, time.Time{}
+		}
 		if a := m.next.Answer; a != nil {
 			o.Response = a.response()
 		} else if m.heard != nil && m.heard.answer != nil {

@@ -179,6 +179,24 @@ func TestAnAnswerThatCouldNotBeRecordedIsKeptUntilItIs(t *testing.T) {
 	}
 }
 
+// What is confirmed stays so when the body that a repeat brought could not be
+// recorded, and needs no reason.
+func TestAConfirmedWhoseBodyCouldNotBeRecordedIsStillConfirmed(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Fault{See: mockserver.SeeTruncated, Keep: 2}), func(b *bench) {
+		updates := 0
+		b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
+			if updates++; updates == 3 { // the answer to the repeat
+				return errFull
+			}
+			return nil
+		}})
+		want{oncehttp.Confirmed, "", 2, false, true}.check(b, b.do())
+		b.reopen()
+		want{oncehttp.Confirmed, "", 2, false, true}.check(b, b.known())
+	})
+}
+
 // An answer through RoundTrip that could not be recorded is no answer.
 func TestRoundTripTellsOnlyWhatIsRecorded(t *testing.T) {
 	t.Parallel()
