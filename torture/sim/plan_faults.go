@@ -122,6 +122,9 @@ func (p *Plan) newFault(d dice, a Action, n int) (f mockserver.Fault, kind fault
 	kind = pick(d, on...)
 	keyed := a.Protection == judge.Keyed
 	marked := keyed && p.API.Origin
+	// Where the contract lets a refusal speak of earlier attempts, only the API's
+	// marker tells it from that of something in between.
+	believed := !keyed || marked || !p.API.Refusals && p.API.Settle == 0
 	switch kind {
 	case faultDrop:
 		f.See = pick(d, mockserver.SeeReset, mockserver.SeeClose)
@@ -160,7 +163,10 @@ func (p *Plan) newFault(d dice, a Action, n int) (f mockserver.Fault, kind fault
 		}
 		f = p.own(mockserver.Fault{Commit: true, See: mockserver.SeeEndless, Status: 200})
 	case faultEarly:
-		f = mockserver.Fault{See: mockserver.SeeEarly, Status: pick(d, 413, 413, 503), Read: d.IntN(4)}
+		f = mockserver.Fault{See: mockserver.SeeEarly, Status: 503, Read: d.IntN(4)}
+		if believed && d.chance(0.7) {
+			f.Status = 413
+		}
 	case faultInformational:
 		f.Informational = []int{100, 103}[d.IntN(2):]
 	case faultGateway:
@@ -177,12 +183,10 @@ func (p *Plan) newFault(d dice, a Action, n int) (f mockserver.Fault, kind fault
 		f = mockserver.Redirect(pick(d, 301, 302, 303), "/login")
 		f.Commit = d.chance(0.5)
 	case faultPortal:
-		// Where the contract lets a refusal speak of earlier attempts, only the
-		// API's marker tells it from a portal's.
-		if keyed && !marked && (p.API.Refusals || p.API.Settle > 0) {
+		if !believed {
 			return f, kind, false
 		}
-		f = mockserver.Gateway(pick(d, 401, 403, 404, 407, 413, 451, 511))
+		f = mockserver.Gateway(pick(d, 401, 403, 404, 407, 409, 451, 511))
 		f.Commit = marked && f.Status < 500 && d.chance(0.5)
 	case faultSpoof:
 		if !marked {

@@ -107,7 +107,7 @@ func (w *world) effects() (effects []judge.Effect) {
 			}
 		}
 		if effect.Call == 0 { // an answer of the script's, made in the same step
-			effect.Call = w.record.run.Sends[send].Seq
+			effect.Call = w.record.run.Sends[send].Seq + 1
 		}
 		if s := w.record.run.Sends[send]; s.Ended > 0 && s.Status/100 == 2 {
 			effect.Return = min(effect.Return, s.Ended)
