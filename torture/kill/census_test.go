@@ -1,0 +1,114 @@
+//go:build unix
+
+package kill
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("kill.update", false, "write testdata/points.txt anew")
+
+// pointsFile says how often a run that nobody disturbs reaches each point. The
+// numbers of system calls are one machine's: another's may differ a little.
+const pointsFile = "testdata/points.txt"
+
+// counted is how often such a run reaches what can be killed.
+type counted struct {
+	points map[Point]int
+	calls  int // that can change the journal; 0 if they cannot be traced
+}
+
+// census runs the program once, and once more under a tracer, and counts. It
+// fails the test if a point was not reached, or if the client does something to
+// its journal that is no point.
+func census(t *testing.T) counted {
+	w, err := newWorld()
+	require.NoError(t, err)
+	defer w.close()
+	require.NoError(t, w.startServer(job{}))
+	p, err := w.startClient(job{Role: roleClient})
+	require.NoError(t, err)
+	require.NoError(t, p.end(), w.findings)
+	require.NoError(t, bookkeeper{w.job}.ask("/reached"))
+	require.NoError(t, w.server.kill())
+	require.NoError(t, w.startServer(job{}))
+	require.NoError(t, w.settle())
+	require.Empty(t, w.findings)
+
+	points := slices.Concat(ClientPoints, ServerPoints)
+	var text strings.Builder
+	for _, point := range points {
+		require.NotZero(t, w.reached[point], "the run never comes to %q", point)
+		fmt.Fprintf(&text, "%4d %s\n", w.reached[point], point)
+	}
+	require.Len(t, points, len(w.reached), "a point is in no list: %v", slices.Collect(maps.Keys(w.reached)))
+
+	traced := try(t, callCase(0))
+	if traced == nil || traced.untraceable {
+		return counted{points: w.reached}
+	}
+	var calls strings.Builder
+	for _, name := range Changing {
+		if n := traced.touched[name]; n > 0 {
+			fmt.Fprintf(&calls, "%4d system call: %s\n", n, name)
+		}
+		delete(traced.touched, name)
+	}
+	for _, name := range Reading {
+		delete(traced.touched, name)
+	}
+	require.Empty(t, traced.touched, "system calls touch the journal and are in no list")
+	if *update {
+		require.NoError(t, os.WriteFile(pointsFile, []byte(text.String()+calls.String()), 0o644))
+	}
+	golden, err := os.ReadFile(pointsFile)
+	require.NoError(t, err)
+	first, _, _ := strings.Cut(string(golden), "system call: ")
+	require.Equal(t, first[:strings.LastIndexByte(first, '\n')+1], text.String(), "the run reaches its points otherwise than before: -kill.update")
+	require.Equal(t, callNames(string(golden)), callNames(calls.String()), "the client makes other system calls than before: -kill.update")
+	return counted{points: w.reached, calls: traced.traced}
+}
+
+func callNames(text string) (names []string) {
+	for line := range strings.Lines(text) {
+		if _, name, ok := strings.Cut(line, "system call: "); ok {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
+}
+
+// pointCases are all cases of the named points.
+func (c counted) pointCases() []pointCase {
+	var all []pointCase
+	for _, point := range slices.Concat(ClientPoints, ServerPoints) {
+		for on := range min(2, c.points[point]) {
+			for _, kills := range []who{theClient, theServer, both} {
+				all = append(all, pointCase{point, on + 1, kills})
+			}
+		}
+	}
+	return all
+}
+
+// all are the enumerated cases in an order that mixes them, always the same.
+func (c counted) all() []aCase {
+	var all []aCase
+	for _, one := range c.pointCases() {
+		all = append(all, one)
+	}
+	for n := range c.calls {
+		all = append(all, callCase(n+1))
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}

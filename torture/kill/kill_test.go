@@ -1,0 +1,174 @@
+//go:build unix
+
+package kill
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	killSeed  = flag.Uint64("kill.seed", 0, "where TestKills begins among the cases, and the seeds of its random worlds; 0: somewhere")
+	killKills = flag.Int("kill.kills", 0, "about how many processes TestKills kills")
+	killCase  = flag.String("kill.case", "", "the one case that TestKills does, as it was named where it failed")
+)
+
+// aCase is one world.
+type aCase interface {
+	fmt.Stringer
+	in(*world) error
+}
+
+func worldOf(c aCase) (*world, error) {
+	if random, ok := c.(randomCase); ok {
+		return random.world()
+	}
+	return newWorld()
+}
+
+// try does a case, and fails the test for what it finds.
+func try(t *testing.T, c aCase) *world {
+	w, err := worldOf(c)
+	if !assert.NoError(t, err) {
+		return nil
+	}
+	err = errors.Join(c.in(w), w.close())
+	if errors.Is(err, errNoTrace) && w.untraceable || errors.Is(err, errEnded) && len(w.findings) == 0 {
+		t.Logf("skipped: %v: %v", c, err)
+		return w
+	}
+	for _, finding := range w.findings {
+		t.Errorf("%v: %s", c, finding)
+	}
+	assert.NoError(t, err, c.String())
+	if t.Failed() {
+		t.Logf("again: go test ./torture/kill -run '^TestKills$' -kill.case='%v' -v", c)
+	}
+	return w
+}
+
+// The small run of the enumeration: every point once with the client killed,
+// and a share of the rest.
+func TestEveryPointOfAKill(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts some 250 processes")
+	}
+	seed := someSeed(t)
+	counted := census(t)
+	for n, c := range counted.pointCases() {
+		if c.kills == theClient && c.on == 1 || (uint64(n)+seed)%share == 0 {
+			t.Run(c.String(), func(t *testing.T) {
+				t.Parallel()
+				try(t, c)
+			})
+		}
+	}
+	if counted.calls == 0 {
+		t.Log("skipped: no process is killed in place of a system call, since they cannot be traced here")
+	}
+	for c := 1 + int(seed%callShare); c <= counted.calls; c += callShare {
+		t.Run(callCase(c).String(), func(t *testing.T) {
+			t.Parallel()
+			try(t, callCase(c))
+		})
+	}
+}
+
+const (
+	share     = 8
+	callShare = 32
+)
+
+func TestKillsAtRandomMoments(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts some 50 processes")
+	}
+	seed := someSeed(t)
+	for n := range uint64(4) {
+		c := randomCase(seed + n)
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			try(t, c)
+		})
+	}
+}
+
+func someSeed(t *testing.T) uint64 {
+	seed := *killSeed
+	if seed == 0 {
+		seed = rand.Uint64N(1 << 40)
+	}
+	t.Logf("seed: -kill.seed=%d", seed)
+	return seed
+}
+
+// worldsAtATime is how many worlds TestKills has side by side.
+const worldsAtATime = 4
+
+// TestKills is the long run: half of its kills at points, half at random
+// moments. Runs with seeds that follow one another do cases that follow one
+// another, until all were done.
+func TestKills(t *testing.T) {
+	if *killKills == 0 && *killCase == "" {
+		t.Skip("a long run: say -kill.kills=2000")
+	}
+	counted := census(t)
+	if *killCase != "" {
+		c, ok := counted.named(*killCase)
+		require.True(t, ok, "no such case: %s", *killCase)
+		try(t, c)
+		return
+	}
+	seed := someSeed(t)
+	if counted.calls == 0 {
+		fmt.Println("skipped: no process is killed in place of a system call, since they cannot be traced here")
+	}
+	enumerated := counted.all()
+	cases := make(chan aCase)
+	var worlds sync.WaitGroup
+	for range worldsAtATime {
+		worlds.Go(func() {
+			for c := range cases {
+				if w := try(t, c); w != nil {
+					assert.NoError(t, w.tally.Print(os.Stdout))
+				}
+			}
+		})
+	}
+	// About one kill for each case of the enumeration, and some eight in a random
+	// world.
+	randoms := max(1, *killKills/2/8)
+	points := max(1, *killKills/2)
+	for n := range points {
+		cases <- enumerated[(seed*uint64(points)+uint64(n))%uint64(len(enumerated))]
+		if n*randoms/points != (n+1)*randoms/points {
+			cases <- randomCase(seed*uint64(randoms) + uint64(n*randoms/points))
+		}
+	}
+	close(cases)
+	worlds.Wait()
+}
+
+// named finds a case by its name.
+func (c counted) named(name string) (aCase, bool) {
+	for _, one := range c.all() {
+		if one.String() == name {
+			return one, true
+		}
+	}
+	var seed uint64
+	text, random := strings.CutPrefix(name, "random/")
+	_, err := fmt.Sscan(text, &seed)
+	return randomCase(seed), random && err == nil
+}
