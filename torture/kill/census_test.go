@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("kill.update", false, "write testdata/points.txt anew")
 
 // pointsFile says how often a run that nobody disturbs reaches each point. The
-// numbers of system calls are one machine's: another's may differ a little.
+// numbers differ a little from run to run, the names do not.
 const pointsFile = "testdata/points.txt"
 
 // counted is how often such a run reaches what can be killed.
@@ -47,7 +47,7 @@ func census(t *testing.T) counted {
 	points := slices.Concat(ClientPoints, ServerPoints)
 	var text strings.Builder
 	for _, point := range points {
-		require.NotZero(t, w.reached[point], "the run never comes to %q", point)
+		require.GreaterOrEqual(t, w.reached[point], 2, "the run does not come twice to %q", point)
 		fmt.Fprintf(&text, "%4d %s\n", w.reached[point], point)
 	}
 	require.Len(t, points, len(w.reached), "a point is in no list: %v", slices.Collect(maps.Keys(w.reached)))
@@ -72,19 +72,17 @@ func census(t *testing.T) counted {
 	}
 	golden, err := os.ReadFile(pointsFile)
 	require.NoError(t, err)
-	first, _, _ := strings.Cut(string(golden), "system call: ")
-	require.Equal(t, first[:strings.LastIndexByte(first, '\n')+1], text.String(), "the run reaches its points otherwise than before: -kill.update")
-	require.Equal(t, callNames(string(golden)), callNames(calls.String()), "the client makes other system calls than before: -kill.update")
+	require.Equal(t, names(string(golden)), names(text.String()+calls.String()), "the run reaches other points than before: -kill.update")
 	return counted{points: w.reached, calls: traced.traced}
 }
 
-func callNames(text string) (names []string) {
+// names are the lines without their numbers.
+func names(text string) (all []string) {
 	for line := range strings.Lines(text) {
-		if _, name, ok := strings.Cut(line, "system call: "); ok {
-			names = append(names, strings.TrimSpace(name))
-		}
+		_, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		all = append(all, name)
 	}
-	return names
+	return all
 }
 
 // pointCases are all cases of the named points.
