@@ -58,17 +58,12 @@ func (c pointCase) in(w *world) error {
 		return err
 	}
 	if c.kills != theServer {
-		w.tally["kills"]++
-		if err := p.kill(); err != nil {
+		if err := w.kill(p); err != nil {
 			return err
 		}
 	}
 	if c.kills != theClient {
-		w.tally["kills"]++
-		if err := w.server.kill(); err != nil {
-			return err
-		}
-		if err := w.startServer(job{}); err != nil {
+		if err := w.killServer(); err != nil {
 			return err
 		}
 	} else if atServer {

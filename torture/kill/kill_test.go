@@ -46,14 +46,22 @@ func try(t *testing.T, c aCase) *world {
 		t.Logf("skipped: %v: %v", c, err)
 		return w
 	}
-	for _, finding := range w.findings {
-		t.Errorf("%v: %s", c, finding)
-	}
-	assert.NoError(t, err, c.String())
-	if t.Failed() {
+	report(t, w, c.String())
+	if !assert.NoError(t, err, c.String()) || len(w.findings) > 0 {
 		t.Logf("again: go test ./torture/kill -run '^TestKills$' -kill.case='%v' -v", c)
 	}
 	return w
+}
+
+// report fails the test for what was found in a world, and in a long run tells
+// what was done.
+func report(t *testing.T, w *world, name string) {
+	for _, finding := range w.findings {
+		t.Errorf("%s: %s", name, finding)
+	}
+	if *killKills > 0 || *killCase != "" {
+		assert.NoError(t, w.tally.Print(os.Stdout))
+	}
 }
 
 // The small run of the enumeration: every point once with the client killed,
@@ -85,7 +93,7 @@ func TestEveryPointOfAKill(t *testing.T) {
 }
 
 const (
-	share     = 8
+	share     = 24
 	callShare = 32
 )
 
@@ -140,9 +148,7 @@ func TestKills(t *testing.T) {
 	for range worldsAtATime {
 		worlds.Go(func() {
 			for c := range cases {
-				if w := try(t, c); w != nil {
-					assert.NoError(t, w.tally.Print(os.Stdout))
-				}
+				try(t, c)
 			}
 		})
 	}

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/oncehttp/oncehttp/torture/tally"
 )
 
 // A process is this test binary, with a job.
@@ -85,6 +87,7 @@ const limit = 30 * time.Second
 
 var (
 	errEnded = errors.New("the process ended before it got there")
+	errDone  = errors.New("the process had come to its end")
 	errHangs = errors.New("the process does not get there")
 )
 
@@ -114,16 +117,33 @@ func (p *process) goOn() error {
 }
 
 // kill ends the process with SIGKILL, and returns when all that it said was
-// heard.
+// heard. It is errDone if the process had come to its end before.
 func (p *process) kill() error {
-	if err := p.cmd.Process.Kill(); err != nil {
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	<-p.heard
 	p.cmd.Wait()
+	if p.cmd.ProcessState.Success() {
+		return errDone
+	}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 		return fmt.Errorf("the process was to be killed, and ended by itself: %v", p.cmd.ProcessState)
 	}
+	return nil
+}
+
+// kill kills a process of the world. One that failed before is a finding.
+func (w *world) kill(p *process) error {
+	err := p.kill()
+	switch {
+	case errors.Is(err, errDone):
+		return nil
+	case err != nil:
+		w.broken(tally.Panics, "%v", err)
+		return err
+	}
+	w.tally["kills"]++
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (c randomCase) in(w *world) error {
 		time.Sleep(time.Duration(rng.IntN(30_000)) * time.Microsecond)
 		kills := []who{theClient, theClient, theServer, both}[rng.IntN(4)]
 		if kills != theServer {
-			err := w.killClient(client)
+			err := w.kill(client)
 			client = nil
 			if err != nil {
 				return err
@@ -82,7 +82,7 @@ func (c randomCase) in(w *world) error {
 		}
 	}
 	if client != nil {
-		if err := w.killClient(client); err != nil {
+		if err := w.kill(client); err != nil {
 			return err
 		}
 	}
@@ -92,15 +92,6 @@ func (c randomCase) in(w *world) error {
 	return w.settle()
 }
 
-func (w *world) killClient(p *process) error {
-	w.tally["kills"]++
-	err := p.kill()
-	if err != nil {
-		w.broken(tally.Panics, "%v", err)
-	}
-	return err
-}
-
 // killServer kills the server and starts it again at once.
 func (w *world) killServer() error {
 	if w.mock != nil {
@@ -108,9 +99,7 @@ func (w *world) killServer() error {
 		w.mock.Reconcile()
 		return nil
 	}
-	w.tally["kills"]++
-	if err := w.server.kill(); err != nil {
-		w.broken(tally.Panics, "the server: %v", err)
+	if err := w.kill(w.server); err != nil {
 		return err
 	}
 	return w.startServer(job{})
