@@ -1,0 +1,24 @@
+package disk
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+)
+
+var (
+	imagesFlag = flag.Int("disk.images", 300, "TestImages: how many images to check, about")
+	seedFlag   = flag.Uint64("disk.seed", 1, "TestImages: the first seed")
+)
+
+func TestImages(t *testing.T) {
+	needStrace(t)
+	for seed, done := *seedFlag, int64(0); done < int64(*imagesFlag); seed++ {
+		s := newSurvey(fmt.Sprintf("go test ./torture/disk -run '^TestImages$' -disk.seed=%d -disk.images=1 -v", seed))
+		s.powerRun(t, seed)
+		s.tally.Print(os.Stdout)
+		s.failures(t)
+		done += s.tally["images"]
+	}
+}

@@ -1,0 +1,160 @@
+package disk
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/oncehttp/oncehttp/torture/tally"
+)
+
+// workers check images at the same time.
+const workers = 2
+
+// A survey checks images, each distinct one once for what was acknowledged by
+// then, and counts.
+type survey struct {
+	// repeat is the command that does it again.
+	repeat string
+	found  findings
+	tally  tally.Tally
+
+	mu     sync.Mutex
+	images map[[32]byte]bool
+	asked  map[[32]byte]bool
+}
+
+func newSurvey(repeat string) *survey {
+	return &survey{repeat: repeat, tally: tally.Tally{}, images: map[[32]byte]bool{}, asked: map[[32]byte]bool{}}
+}
+
+// fresh says whether the image is to be checked: it is another one, or more was
+// acknowledged.
+func (s *survey) fresh(img image, k *known) bool {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(img)) {
+		fmt.Fprintf(sum, "%s\n", name)
+	}
+	sum.Write(img[journalName])
+	// Beside the journal lies at most what will be its next file: whether it is
+	// whole makes no other image.
+	one := [32]byte(sum.Sum(nil))
+	fmt.Fprint(sum, k.acked, k.opened, k.refused)
+	two := [32]byte(sum.Sum(nil))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked[two] {
+		return false
+	}
+	s.asked[two] = true
+	if !s.images[one] {
+		s.images[one] = true
+		s.tally["images"]++
+	}
+	return true
+}
+
+func (s *survey) report(where string, found findings) {
+	if len(found) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range found {
+		s.tally[f.count]++
+		s.found = append(s.found, finding{f.count, where + ": " + f.text})
+	}
+}
+
+// failures tells the first of what was found, and fails the test.
+func (s *survey) failures(t testing.TB) {
+	t.Helper()
+	for n, f := range s.found {
+		if n == 10 {
+			t.Errorf("and %d more", len(s.found)-n)
+			break
+		}
+		t.Error(f)
+	}
+	if len(s.found) > 0 {
+		t.Errorf("again: %s", s.repeat)
+	}
+}
+
+// powerCuts rebuilds what a power cut may leave at each moment of a run, and
+// checks it.
+func (s *survey) powerCuts(t testing.TB, j job, r *run) {
+	t.Helper()
+	p := newPlan(j.Seed, j.Writers, j.Writes)
+	type question struct {
+		img   image
+		known *known
+		where string
+	}
+	questions := make(chan question, workers)
+	var checking sync.WaitGroup
+	for range workers {
+		dir := scratch(t)
+		checking.Go(func() {
+			for q := range questions {
+				s.report(q.where, checkImage(dir, q.img, p, q.known))
+			}
+		})
+	}
+	random := rand.New(rand.NewPCG(j.Seed, 2))
+	d, k := newDisk(filepath.Dir(j.Path)), newKnown(p)
+	moment := 0
+	cut := func() {
+		moment++
+		k.learn(d.said)
+		known := k.clone()
+		n := 0
+		d.eachCut(random, func(img image) {
+			n++
+			if s.fresh(img, known) {
+				questions <- question{img, known, fmt.Sprintf("seed %d, moment %d (after %q), image %d", j.Seed, moment, last(d.said), n)}
+			}
+		})
+	}
+	for _, e := range r.events {
+		if err := d.step(e, cut); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut()
+	close(questions)
+	checking.Wait()
+}
+
+func last(said []string) string {
+	if len(said) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(said[len(said)-1])
+}
+
+// powerRun makes one run of a seed, and checks all that power cuts may leave.
+func (s *survey) powerRun(t testing.TB, seed uint64) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 3))
+	j := job{Kind: "write", Path: filepath.Join(scratch(t), journalName), Seed: seed, Writers: 1 + random.IntN(4), Writes: 24 + random.IntN(16)}
+	r := j.trace(t, diskTime...)
+	if r.died != "" {
+		s.report(fmt.Sprintf("seed %d", seed), findings{{tally.Panics, r.died}})
+	}
+	for _, line := range r.said {
+		if strings.HasPrefix(line, "error") || strings.HasPrefix(line, "not ") {
+			s.report(fmt.Sprintf("seed %d", seed), findings{{tally.Lies, "without a fault: " + line}})
+		}
+	}
+	s.powerCuts(t, j, r)
+}
+
+// diskTime is what a sync takes, so that writers meet as they do on a disk.
+var diskTime = []string{"-e", "inject=fdatasync:delay_exit=300"}
