@@ -1,0 +1,68 @@
+// Package mutant proves that the tests can fail: it plants deliberate faults in
+// the library, one at a time, and names the test that must catch each.
+package mutant
+
+import "fmt"
+
+// A Mutant is one deliberate fault. The library's sources stay as they are: the
+// changed copies are given to the compiler by its -overlay.
+type Mutant struct {
+	// Name is short, and stays.
+	Name string
+	// Fault says what the library does wrong with it.
+	Fault string
+	// Promise is what it breaks.
+	Promise string
+	Edits   []Edit
+	// By lists what catches it; the first is the one that every full run tries.
+	By []Catcher
+}
+
+// An Edit replaces Old, which stands exactly once in File, by New.
+type Edit struct {
+	// File of the root package.
+	File     string
+	Old, New string
+}
+
+// A Catcher is a test that fails under a mutant.
+type Catcher struct {
+	// Part is the directory of the test's package, from the repository's root.
+	Part string
+	Test string
+	// From and Seeds say which of its seeds the simulation needs. Zero Seeds: the
+	// test has none.
+	From, Seeds int
+	// Finding must stand in what the test prints: the name of the broken rule.
+	// Empty: that the test fails says it.
+	Finding string
+}
+
+// String names the test, and its seeds.
+func (by Catcher) String() string {
+	text := by.Test
+	if by.Part != "." {
+		text = by.Part + " " + text
+	}
+	if by.Seeds > 0 {
+		text += fmt.Sprintf(" in %d seeds from %d", by.Seeds, by.From)
+	}
+	if by.Finding != "" {
+		text += fmt.Sprintf(" (%s)", by.Finding)
+	}
+	return text
+}
+
+// Table is every mutant, in the order in which the docs list them.
+func Table() []Mutant {
+	var all []Mutant
+	for _, group := range [][]Mutant{
+		identity(), recording(), exposure(), windows(), waits(), evidence(), answers(), upkeep(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+// unit is a test of the library itself.
+func unit(test string) Catcher { return Catcher{Part: ".", Test: test} }

@@ -1,0 +1,70 @@
+package mutant
+
+// evidence are faults in how what is learned is merged with what is known.
+func evidence() []Mutant {
+	return []Mutant{{
+		Name:    "settled-overwritten",
+		Fault:   "later evidence replaces a settled state instead of standing beside it",
+		Promise: settledStays,
+		Edits: []Edit{{"record.go", `		r.Reason, r.Rival = Conflict, state
+		return
+`, `		r.State, r.Reason = state, ""
+`}},
+	}, {
+		Name:    "late-success-dropped",
+		Fault:   "a success that comes after the intent was settled otherwise is ignored",
+		Promise: settledStays,
+		Edits: []Edit{{"intent.go", `	r := &m.next
+	s := r.Sending
+	if s == nil || s.ID != e.attempt {
+`, `	r := &m.next
+	s := r.Sending
+	if r.State == Rejected {
+		m.decide(p, now)
+		return
+	}
+	if s == nil || s.ID != e.attempt {
+`}},
+	}, {
+		Name:    "overtaken-answer-dropped",
+		Fault:   "an answer is forgotten when another write came between",
+		Promise: settledStays,
+		Edits: []Edit{{"intent.go", `			if heard := m.heard; heard != nil {
+				m.hear(*heard, p, now)`, `			if heard := m.heard; heard != nil && false {
+				m.hear(*heard, p, now)`}},
+	}, {
+		Name:    "conflict-unlisted",
+		Fault:   "an intent in conflict is not open any more",
+		Promise: settledStays,
+		Edits:   []Edit{{"record.go", `func (r record) open() bool { return r.State == Pending || r.Reason == Conflict }`, `func (r record) open() bool { return r.State == Pending }`}},
+	}, {
+		Name:    "refusal-begun-again",
+		Fault:   "a new Do begins any refused action again",
+		Promise: settledStays,
+		Edits:   []Edit{{"record.go", `	return r.State == Rejected && r.Reason == Unauthorized && r.First.IsZero()`, `	return r.State == Rejected && r.First.IsZero()`}},
+	}, {
+		Name:    "rejected-while-in-flight",
+		Fault:   "a person's no is taken while an attempt may still arrive",
+		Promise: rejectedOnly,
+		Edits:   []Edit{{"resolve.go", `	if w.State == Rejected && (r.Sending != nil ||`, `	if w.State == Rejected && (`}},
+	}, {
+		Name:    "refusal-after-a-lost-answer",
+		Fault:   "an unmarked refusal rejects an intent whose earlier attempt may have taken effect",
+		Promise: rejectedOnly,
+		Edits:   []Edit{{"classify.go", `	case j.effect == effectNone && j.again == againNo && (!exposed || j.settles):`, `	case j.effect == effectNone && j.again == againNo:`}},
+	}, {
+		Name:    "unmarked-refusal-settles",
+		Fault:   "under a contract a refusal settles without the replay marker",
+		Promise: rejectedOnly,
+		Edits:   []Edit{{"classify.go", `	case j.refusal && contract.Stored.Refusals:`, `	case j.refusal:`}},
+	}, {
+		Name:    "not-found-at-once",
+		Fault:   "one lookup that does not find the effect is taken for proof",
+		Promise: rejectedOnly,
+		Edits: []Edit{{"lookup.go", `	case kind == NotFound && r.Absent.IsZero():
+`, `	case kind == NotFound && r.Absent.IsZero() && false:
+`}, {"lookup.go", `	case kind == NotFound && now.Before(r.Absent.Add(settle)):
+`, `	case kind == NotFound && now.Before(r.Absent.Add(settle)) && false:
+`}},
+	}}
+}

@@ -1,0 +1,111 @@
+package mutant
+
+// exposure are faults in what is known of attempts that may have had an effect,
+// and in what may be sent again after them.
+func exposure() []Mutant {
+	return []Mutant{{
+		Name:    "exposure-forgotten",
+		Fault:   "a lost answer leaves no trace in the record",
+		Promise: honestPending,
+		Edits: []Edit{{"intent.go", `			m.call.exposedHere = true
+		}
+		r.expose(s.At)
+`, `			m.call.exposedHere = true
+		}
+`}},
+	}, {
+		Name:    "exposure-forgotten-at-restart",
+		Fault:   "an attempt that a crash cut off counts as never sent",
+		Promise: honestPending,
+		Edits: []Edit{{"intent.go", `		r.Sending, r.Last = nil, s.At
+		r.expose(s.At)
+		if r.State == Pending {
+			r.Reason,`, `		r.Sending, r.Last = nil, s.At
+		if r.State == Pending {
+			r.Reason,`}},
+	}, {
+		Name:    "lost-answer-never-sent",
+		Fault:   "an error after the connection was got counts as never sent",
+		Promise: honestPending,
+		Edits:   []Edit{{"attempt.go", `	if !g.asked || g.got || g.bodyHit || !hasBody && !plain {`, `	if !g.asked {`}},
+	}, {
+		Name:    "may-have-executed-denied",
+		Fault:   "the outcome of an exposed intent says that nothing can have happened",
+		Promise: honestPending,
+		Edits: []Edit{{"record.go", `	return r.State == Pending && (r.Exposed || r.Sending != nil)
+`, `	return r.State == Pending && r.Sending != nil
+`}},
+	}, {
+		Name:    "exposed-told-not-sent",
+		Fault:   "an intent that may have taken effect is told as NotSent when a later attempt was refused a connection",
+		Promise: honestPending,
+		Edits:   []Edit{{"intent.go", `		if r.Exposed && (r.Reason == NotSent || r.Reason == Refused) {`, `		if false {`}},
+	}, {
+		Name:    "repeat-untold",
+		Fault:   "MayHaveRepeated is never set",
+		Promise: honestPending,
+		Edits: []Edit{{"intent.go", `		r.Repeated = true
+`, `		r.Repeated = false
+`}},
+	}, {
+		Name:    "unprotected-resent",
+		Fault:   "a POST without a contract is sent again after a lost answer",
+		Promise: unprotectedOne,
+		Edits: []Edit{{"classify.go", `ambiguous && !j.settles && !protects {`, `ambiguous && !j.settles && !protects && j.contradicts != "" {`},
+			{"intent.go", `(protection == unprotected || protection == idempotent && !m.call.exposedHere)`, `(protection != keyed && !m.call.exposedHere)`}},
+	}, {
+		Name:    "server-error-resent",
+		Fault:   "a POST without a contract is sent again after a 5xx, as one that did nothing",
+		Promise: unprotectedOne,
+		Edits: []Edit{{"classify.go", `		return judgement{effect: effectMaybe, again: againNow, reason: ServerError}
+`, `		return judgement{effect: effectNone, again: againNow, reason: ServerError}
+`}},
+	}, {
+		Name:    "unprotected-resumed",
+		Fault:   "a POST without a contract that a crash cut off is sent again by Resume",
+		Promise: unprotectedOne,
+		Edits:   []Edit{{"intent.go", `(protection == unprotected || protection == idempotent && !m.call.exposedHere)`, `(protection == unprotected && m.call.exposedHere || protection == idempotent && !m.call.exposedHere)`}},
+	}, {
+		Name:    "put-resumed",
+		Fault:   "an exposed PUT without a contract is sent again by Resume",
+		Promise: unprotectedOne,
+		Edits:   []Edit{{"intent.go", `(protection == unprotected || protection == idempotent && !m.call.exposedHere)`, `protection == unprotected`}},
+	}, {
+		Name:    "pass-through-retried",
+		Fault:   "a POST that passes through unjournaled is retried like a GET",
+		Promise: unprotectedOne,
+		Edits: []Edit{{"roundtrip.go", `	case c.cfg.Unmatched == PassThrough:
+		return routeOnce, nil
+`, `	case c.cfg.Unmatched == PassThrough:
+		return routeRetry, nil
+`}},
+	}, {
+		Name:    "contract-gone-sent",
+		Fault:   "an intent whose contract is gone is sent as before",
+		Promise: insideWindow,
+		Edits: []Edit{{"intent.go", `	if r.Begun.Wire != "" && p.contract == nil {`, `	if false {`},
+			{"record.go", `	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():`, `	case r.Begun.Wire != "":`}},
+	}, {
+		Name:    "distrust-forgotten",
+		Fault:   "a contract that an answer has contradicted is trusted on",
+		Promise: contractKept,
+		Edits: []Edit{{"classify.go", `	protects := h.protection != unprotected && j.contradicts == ""
+`, `	protects := h.protection != unprotected
+`}, {"send.go", `		f.policy.distrusted = true
+`, ``}, {"perform.go", `		f.policy.distrusted = c.distrusted[f.policy.contract.Name]
+`, ``}, {"classify.go", `		if h.protection == keyed {
+			h.protection = unprotected
+		}
+`, ``}},
+	}, {
+		Name:    "copy-adopts-itself",
+		Fault:   "a copied journal sends as if the original were gone",
+		Promise: copiesWait,
+		Edits:   []Edit{{"client.go", `	if cfg.AdoptCopy {`, `	if true {`}},
+	}, {
+		Name:    "copy-unexposed",
+		Fault:   "what was unresolved in a copied journal counts as never sent",
+		Promise: copiesWait,
+		Edits:   []Edit{{"record.go", `	if !r.copied || r.State != Pending {`, `	if true {`}},
+	}}
+}

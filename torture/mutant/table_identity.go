@@ -1,0 +1,68 @@
+package mutant
+
+// identity are faults in what travels: the key, the payload, the credentials.
+func identity() []Mutant {
+	return []Mutant{{
+		Name:    "key-per-attempt",
+		Fault:   "every attempt after the first has a key of its own",
+		Promise: sameKey,
+		Edits: []Edit{{"client.go", `	f.request = req
+`, `	if r := cmd.record; r.Begun.Wire != "" && r.Attempts > 0 {
+		req.Header.Set(r.Begun.Carrier.Name, uuid.NewString())
+	}
+	f.request = req
+`}},
+	}, {
+		Name:    "key-lost-at-restart",
+		Fault:   "an intent that is taken up from the journal gets a new key",
+		Promise: sameKey,
+		Edits: []Edit{{"perform.go", `	m := machine{rec: r, next: r}
+`, `	if t.draft == nil && r.Begun.Wire != "" {
+		r.Begun.Key = c.ids.new(wallNow()).String()
+		r.Begun.Wire = r.Begun.Key
+	}
+	m := machine{rec: r, next: r}
+`}},
+	}, {
+		Name:    "later-payload-sent",
+		Fault:   "a repeated call's bytes travel instead of the first call's",
+		Promise: sameKey,
+		Edits: []Edit{{"perform.go", `		f.drafted, f.live = true, t.draft.live
+`, `		f.drafted, f.live, f.body = true, t.draft.live, t.draft.body
+`}},
+	}, {
+		Name:    "retry-from-the-middle",
+		Fault:   "a second attempt's body begins where the first one's ended",
+		Promise: sameKey,
+		Edits: []Edit{{"attempt.go", `		req.Body = &attemptBody{guard: g, r: bytes.NewReader(body)}
+`, `		if req.Body == nil || req.Body == http.NoBody {
+			req.Body = &attemptBody{guard: g, r: bytes.NewReader(body)}
+		}
+`}, {"client.go", `	f.request = req
+	return event{kind: evReadied`, `	if f.request != nil {
+		req.Body = f.request.Body
+	}
+	f.request = req
+	return event{kind: evReadied`}},
+	}, {
+		Name:    "mismatch-ignored",
+		Fault:   "an action that comes again with another payload is answered as if it were the same",
+		Promise: onePayload,
+		Edits:   []Edit{{"perform.go", `	if print == r.Begun.Fingerprint {`, `	if print == r.Begun.Fingerprint || true {`}},
+	}, {
+		Name:    "credentials-journaled",
+		Fault:   "the Authorization header is taken for an ordinary one",
+		Promise: noSecrets,
+		Edits:   []Edit{{"secrets.go", `"cookie", "authoriz", "authentic"`, `"cookie", "authentic"`}},
+	}, {
+		Name:    "userinfo-journaled",
+		Fault:   "a URL's user and password stay in it",
+		Promise: noSecrets,
+		Edits:   []Edit{{"secrets.go", `	k.User, k.Fragment, k.RawFragment = nil, "", ""`, `	k.Fragment, k.RawFragment = "", ""`}},
+	}, {
+		Name:    "key-logged",
+		Fault:   "events name the key itself instead of its print",
+		Promise: noSecrets,
+		Edits:   []Edit{{"event.go", `keyPrint(r.Begun.Key)`, `r.Begun.Key`}},
+	}}
+}

@@ -1,0 +1,73 @@
+package mutant
+
+// waits are faults in when something is sent.
+func waits() []Mutant {
+	return []Mutant{{
+		Name:    "retry-after-halved",
+		Fault:   "half of what the server asked for is waited",
+		Promise: serversWish,
+		Edits: []Edit{{"intent.go", `	wait := j.wait
+`, `	wait := j.wait / 2
+`}},
+	}, {
+		Name:    "retry-after-on-429-alone",
+		Fault:   "Retry-After is heard on a 429 only",
+		Promise: serversWish,
+		Edits: []Edit{{"classify.go", `	if f.status != 0 {
+		j.wait, j.asked = retryAfter(f.header, now)`, `	if f.status == http.StatusTooManyRequests {
+		j.wait, j.asked = retryAfter(f.header, now)`}},
+	}, {
+		Name:    "retry-after-forgotten-at-restart",
+		Fault:   "the floor of the next attempt is not written",
+		Promise: serversWish,
+		Edits:   []Edit{{"record.go", "`json:\"not_before,omitzero\"`", "`json:\"-\"`"}},
+	}, {
+		Name:    "jitter-subtracts",
+		Fault:   "jitter may shorten what the server asked for",
+		Promise: serversWish,
+		Edits: []Edit{{"intent.go", `	default:
+		wait += e.delay
+		r.Waits++
+`, `	default:
+		wait = max(0, wait-e.delay)
+		r.Waits++
+`}},
+	}, {
+		Name:    "gate-ignored",
+		Fault:   "a shut gate lets everybody go",
+		Promise: hostsWish,
+		Edits:   []Edit{{"gates.go", `	if h == nil || !h.gate.shut {`, `	if h == nil || !h.gate.shut || true {`}},
+	}, {
+		Name:    "503-does-not-bind-the-gate",
+		Fault:   "Retry-After of a 503 binds its intent only",
+		Promise: serversWish,
+		Edits:   []Edit{{"admission.go", `	if j.asked && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {`, `	if j.asked && status == http.StatusTooManyRequests {`}},
+	}, {
+		Name:    "probe-before-the-wish",
+		Fault:   "a shut gate probes its host sooner than it asked",
+		Promise: serversWish,
+		Edits: []Edit{{"gate.go", `		from = g.wish
+`, `		from = now
+`}},
+	}, {
+		Name:    "host-wish-forgotten-at-restart",
+		Fault:   "what a host asked of an earlier process binds only the intent that was told",
+		Promise: serversWish,
+		Edits: []Edit{{"client.go", `	c.recallWishes()
+`, ``}, {"perform.go", `			c.gates.recall(f.gate, r.Seen, r.NotBefore)
+`, `			_ = c.gates.recall
+`}},
+	}, {
+		Name:    "stored-failure-retried",
+		Fault:   "a 5xx that the server replays is asked for again and again",
+		Promise: honestPending,
+		Edits: []Edit{{"classify.go", `effectMaybe, true, againNo, StoredFailure
+`, `effectMaybe, true, againNow, StoredFailure
+`}},
+	}, {
+		Name:    "budget-ignored",
+		Fault:   "a call goes on after its time is up",
+		Promise: honestPending,
+		Edits:   []Edit{{"intent.go", `m.call.attempts >= p.maxAttempts && m.hop == "", r.NotBefore.After(m.call.until):`, `m.call.attempts >= p.maxAttempts && m.hop == "":`}},
+	}}
+}
