@@ -81,12 +81,12 @@ func (c pointCase) in(w *world) error {
 			w.broken(tally.Panics, "the client did not come to its end: %v", err)
 		}
 	}
-	return w.after()
+	return w.after(1)
 }
 
 // after is what follows a kill: a look at what is left, a life that goes on with
 // it, and the account.
-func (w *world) after() error {
+func (w *world) after(life int) error {
 	if err := w.look(); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (w *world) after() error {
 	w.life++
 	w.mu.Unlock()
 	p := &program{job: w.job, say: func(format string, args ...any) { w.hear(fmt.Sprintf(format, args...)) }}
-	p.Life = 1
+	p.Life = life
 	if err := p.run(); err != nil {
 		w.broken(tally.Panics, "the next life did not come to its end: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +18,7 @@ import (
 )
 
 var (
-	killSeed  = flag.Uint64("kill.seed", 0, "where TestKills begins among the cases, and the seeds of its random worlds; 0: somewhere")
+	killSeed  = flag.Uint64("kill.seed", 0, "which share of the cases is done, and the seed of all that is random; 0: any")
 	killKills = flag.Int("kill.kills", 0, "about how many processes TestKills kills")
 	killCase  = flag.String("kill.case", "", "the one case that TestKills does, as it was named where it failed")
 )
@@ -124,9 +125,8 @@ func someSeed(t *testing.T) uint64 {
 // worldsAtATime is how many worlds TestKills has side by side.
 const worldsAtATime = 4
 
-// TestKills is the long run: half of its kills at points, half at random
-// moments. Runs with seeds that follow one another do cases that follow one
-// another, until all were done.
+// TestKills is the long run. Runs with seeds that follow one another do cases
+// that follow one another, until all were done.
 func TestKills(t *testing.T) {
 	if *killKills == 0 && *killCase == "" {
 		t.Skip("a long run: say -kill.kills=2000")
@@ -138,11 +138,9 @@ func TestKills(t *testing.T) {
 		try(t, c)
 		return
 	}
-	seed := someSeed(t)
 	if counted.calls == 0 {
 		fmt.Println("skipped: no process is killed in place of a system call, since they cannot be traced here")
 	}
-	enumerated := counted.all()
 	cases := make(chan aCase)
 	var worlds sync.WaitGroup
 	for range worldsAtATime {
@@ -152,18 +150,31 @@ func TestKills(t *testing.T) {
 			}
 		})
 	}
-	// About one kill for each case of the enumeration, and some eight in a random
-	// world.
-	randoms := max(1, *killKills/2/8)
-	points := max(1, *killKills/2)
-	for n := range points {
-		cases <- enumerated[(seed*uint64(points)+uint64(n))%uint64(len(enumerated))]
-		if n*randoms/points != (n+1)*randoms/points {
-			cases <- randomCase(seed*uint64(randoms) + uint64(n*randoms/points))
-		}
+	for _, c := range counted.plan(someSeed(t), *killKills) {
+		cases <- c
 	}
 	close(cases)
 	worlds.Wait()
+}
+
+// plan is about so many kills: half of them one by one at the points of the
+// enumeration, a quarter in pairs, a quarter at random moments.
+func (c counted) plan(seed uint64, kills int) []aCase {
+	enumerated := c.all()
+	single, paired, random := max(1, kills/2), max(1, kills/4/2), max(1, kills/4/8)
+	from := func(n int) uint64 { return seed * uint64(n) }
+	var plan []aCase
+	for n := range uint64(single) {
+		plan = append(plan, enumerated[(from(single)+n)%uint64(len(enumerated))])
+	}
+	for n := range uint64(paired) {
+		plan = append(plan, pairCase{c, from(paired) + n})
+	}
+	for n := range uint64(random) {
+		plan = append(plan, randomCase(from(random)+n))
+	}
+	rand.New(rand.NewPCG(seed, 3)).Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
+	return plan
 }
 
 // named finds a case by its name.
@@ -173,8 +184,14 @@ func (c counted) named(name string) (aCase, bool) {
 			return one, true
 		}
 	}
-	var seed uint64
-	text, random := strings.CutPrefix(name, "random/")
-	_, err := fmt.Sscan(text, &seed)
-	return randomCase(seed), random && err == nil
+	kind, text, _ := strings.Cut(name, "/")
+	seed, err := strconv.ParseUint(text, 10, 64)
+	switch {
+	case err != nil:
+		return nil, false
+	case kind == "random":
+		return randomCase(seed), true
+	default:
+		return pairCase{c, seed}, kind == "pair"
+	}
 }

@@ -39,5 +39,5 @@ func (c callCase) in(w *world) error {
 		return errEnded // the run made fewer such calls
 	}
 	w.tally["kills"]++
-	return w.after()
+	return w.after(1)
 }
