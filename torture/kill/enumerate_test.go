@@ -49,7 +49,7 @@ func (c pointCase) in(w *world) error {
 	if atServer {
 		stops = w.server
 	}
-	if err := stops.wait(stops.stopped); err != nil {
+	if err := wait(stops.stopped, p.heard); err != nil {
 		if errors.Is(err, errEnded) && p.end() == nil {
 			return err // this run came to the point less often than others: chance is in its waits
 		}

@@ -51,7 +51,7 @@ func (c pairCase) in(w *world) error {
 			continue
 		}
 		// A second life has less to do, and may come to its end.
-		if err := p.wait(p.stopped); err != nil && !(errors.Is(err, errEnded) && p.end() == nil) {
+		if err := wait(p.stopped, p.heard); err != nil && !(errors.Is(err, errEnded) && p.end() == nil) {
 			p.kill()
 			w.broken(tally.Panics, "%s for the %d. time: %v", life.StopAt, life.StopOn, err)
 			return err

@@ -91,14 +91,15 @@ var (
 	errHangs = errors.New("the process does not get there")
 )
 
-// wait waits until the process gets somewhere.
-func (p *process) wait(there <-chan struct{}) error {
+// wait waits until a process has got there, which it can until a process has
+// ended.
+func wait(there, ended <-chan struct{}) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
 	case <-there:
 		return nil
-	case <-p.heard:
+	case <-ended:
 		select {
 		case <-there:
 			return nil

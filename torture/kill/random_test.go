@@ -3,7 +3,6 @@
 package kill
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -54,7 +53,7 @@ func (c randomCase) in(w *world) error {
 				return err
 			}
 			if rng.IntN(4) > 0 { // else it may still be opening the journal
-				if err := client.wait(client.first); err != nil {
+				if err := wait(client.first, client.heard); err != nil {
 					w.broken(tally.Panics, "a client does not open its journal: %v", err)
 					client.kill()
 					return err
@@ -145,26 +144,4 @@ func newMockWorld(rng *rand.Rand) (*world, error) {
 	}
 	w.mock.Script(faults...)
 	return w, nil
-}
-
-type mockLedger struct{ *mockserver.Server }
-
-func (m mockLedger) effectsOf(action string) (int, error) { return m.EffectsOf("POST /" + action), nil }
-
-func (m mockLedger) requests() ([]request, error) {
-	var all []request
-	for _, r := range m.Requests() {
-		action := strings.TrimPrefix(r.Path, "/")
-		all = append(all, request{Action: action, Key: r.Key})
-		if r.Reached {
-			all = append(all, request{Action: action, Key: r.Key, Body: r.BodySHA256})
-		}
-	}
-	return all, nil
-}
-
-func (m mockLedger) quiet() error {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	return m.WaitIdle(ctx)
 }

@@ -211,14 +211,3 @@ func (a *api) fails(action string) bool {
 	a.failed[action] = true
 	return true
 }
-
-// effectsOf counts in the server's own file, as its operator would.
-func effectsOf(j job, action string) (n int, err error) {
-	all, err := readLines[execution](j.effectsPath())
-	for _, e := range all {
-		if e.Action == action && e.Effect {
-			n++
-		}
-	}
-	return n, err
-}

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/oncehttp/oncehttp"
 	"github.com/oncehttp/oncehttp/mockserver"
@@ -47,14 +45,6 @@ type telling struct {
 	state    oncehttp.State
 	attempts int
 	key      string
-}
-
-// A ledger is the server's own: what it received, and what it did.
-type ledger interface {
-	effectsOf(action string) (int, error)
-	requests() ([]request, error)
-	// quiet waits until the server works on nothing.
-	quiet() error
 }
 
 // newWorld has its server in a process of its own, which is not started yet.
@@ -370,21 +360,4 @@ func (w *world) balance() error {
 		}
 	}
 	return nil
-}
-
-// bookkeeper reads the books of a server that is a process.
-type bookkeeper struct{ job }
-
-func (b bookkeeper) effectsOf(action string) (int, error) { return effectsOf(b.job, action) }
-func (b bookkeeper) requests() ([]request, error)         { return readLines[request](b.requestsPath()) }
-
-func (b bookkeeper) quiet() error { return b.ask("/quiet") }
-
-func (b bookkeeper) ask(path string) error {
-	c := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := c.Get(b.URL + path)
-	if err == nil {
-		err = resp.Body.Close()
-	}
-	return err
 }
