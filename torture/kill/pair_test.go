@@ -46,7 +46,7 @@ func (c pairCase) in(w *world) error {
 				return err
 			}
 			if w.traced >= life.KillAt {
-				w.tally["kills"]++
+				w.killed()
 			}
 			continue
 		}

@@ -144,7 +144,7 @@ func (w *world) kill(p *process) error {
 		w.broken(tally.Panics, "%v", err)
 		return err
 	}
-	w.tally["kills"]++
+	w.killed()
 	return nil
 }
 

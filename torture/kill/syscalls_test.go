@@ -38,6 +38,6 @@ func (c callCase) in(w *world) error {
 	if w.traced < int(c) {
 		return errEnded // the run made fewer such calls
 	}
-	w.tally["kills"]++
+	w.killed()
 	return w.after(1)
 }
