@@ -49,7 +49,7 @@ func try(t *testing.T, c aCase) *world {
 	}
 	report(t, w, c.String())
 	if !assert.NoError(t, err, c.String()) || len(w.findings) > 0 {
-		t.Logf("again: go test ./torture/kill -run '^TestKills$' -kill.case='%v' -v", c)
+		t.Logf("again: go test ./torture/kill -run '^TestKills$' -kill.case=%q -v", c)
 	}
 	return w
 }

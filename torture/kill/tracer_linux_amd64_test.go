@@ -11,8 +11,6 @@ import (
 	"syscall"
 )
 
-const traces = true
-
 // calls are the numbers and the arguments that name a file (Linux's
 // arch/x86/entry/syscalls/syscall_64.tbl): by descriptor or by path.
 var calls = map[uint64]struct {
@@ -27,7 +25,9 @@ var calls = map[uint64]struct {
 	137: {name: "statfs", paths: []int{0}}, 257: {name: "openat", paths: []int{1}}, 262: {name: "newfstatat", paths: []int{1}},
 	263: {name: "unlinkat", paths: []int{1}}, 264: {name: "renameat", paths: []int{1, 3}}, 265: {name: "linkat", paths: []int{1, 3}},
 	267: {name: "readlinkat", paths: []int{1}}, 269: {name: "faccessat", paths: []int{1}}, 439: {name: "faccessat2", paths: []int{1}},
-	4: {name: "stat", paths: []int{0}}, 6: {name: "lstat", paths: []int{0}}, 21: {name: "access", paths: []int{0}}, 82: {name: "rename", paths: []int{0, 1}},
+	2: {name: "open", paths: []int{0}}, 76: {name: "truncate", paths: []int{0}}, 260: {name: "fchownat", paths: []int{1}},
+	268: {name: "fchmodat", paths: []int{1}}, 316: {name: "renameat2", paths: []int{1, 3}}, 437: {name: "openat2", paths: []int{1}},
+	452: {name: "fchmodat2", paths: []int{1}}, 4: {name: "stat", paths: []int{0}}, 6: {name: "lstat", paths: []int{0}}, 21: {name: "access", paths: []int{0}}, 82: {name: "rename", paths: []int{0, 1}},
 	86: {name: "link", paths: []int{0, 1}}, 87: {name: "unlink", paths: []int{0}}, 89: {name: "readlink", paths: []int{0}}, 90: {name: "chmod", paths: []int{0}},
 }
 

@@ -2,6 +2,4 @@
 
 package kill
 
-const traces = false
-
 func trace(job) error { return errNoTrace }
