@@ -70,7 +70,7 @@ func report(t *testing.T, w *world, name string) {
 func TestEveryPointOfAKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("it starts some 250 processes")
+		t.Skip("it starts some 200 processes")
 	}
 	seed := someSeed(t)
 	counted := census(t)
@@ -94,8 +94,8 @@ func TestEveryPointOfAKill(t *testing.T) {
 }
 
 const (
-	share     = 24
-	callShare = 32
+	share     = 40
+	callShare = 40
 )
 
 func TestKillsAtRandomMoments(t *testing.T) {
