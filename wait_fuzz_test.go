@@ -12,13 +12,9 @@ import (
 
 // FuzzWindow compares the usable part of a window with exact arithmetic.
 func FuzzWindow(f *testing.F) {
-	for _, length := range []int64{0, 1, int64(24 * time.Hour), math.MaxInt64, math.MinInt64, int64(876_000 * time.Hour)} {
-		for _, share := range []float64{0.9, 1, 0, -1, math.NaN(), math.Inf(1), math.Nextafter(1, 0), 5e-324} {
-			f.Add(length, uint8(0), share, int64(30*time.Second), int64(1795953600))
-		}
-		f.Add(length, uint8(1), 0.9, length, length)
-		f.Add(length, uint8(2), 0.9, -length, -length)
-	}
+	f.Add(int64(24*time.Hour), uint8(0), 0.9, int64(30*time.Second), int64(1795953600))
+	f.Add(int64(math.MaxInt64), uint8(3), math.Nextafter(1, 0), int64(math.MaxInt64), int64(math.MinInt64))
+	f.Add(int64(math.MinInt64), uint8(1), math.NaN(), int64(math.MinInt64), int64(0))
 	f.Fuzz(func(t *testing.T, length int64, kind uint8, share float64, attempt, unix int64) {
 		w := Window{Length: time.Duration(length), Kind: WindowKind(kind % 3)}
 		usable, forever := w.usable(share, time.Duration(attempt))
