@@ -250,6 +250,10 @@ func FuzzCheckTree(f *testing.F) {
 		copy(e[16:], key)
 	}
 	f.Add(tree)
+	short := bytes.Clone(tree)
+	put.PutUint32(short[3*1024+pageHeader:], 1) // a bucket with a page of its own that is not there
+	put.PutUint32(short[3*1024+pageHeader+12:], 16)
+	f.Add(short)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 16<<10 {
 			t.Skip("more pages show nothing new")
@@ -273,6 +277,7 @@ func FuzzDecodeFrame(f *testing.F) {
 	id := uuid.UUID{7}
 	f.Add((&boltFrame{revision: 3, open: true, due: 5, names: appendFrameNames(nil, []string{"a", "bc"}), record: []byte("r"),
 		bodies: [2]boltBody{{length: 2000, crc: 1}, frameBody([]byte("answer"))}}).append(nil, &id)[2:])
+	f.Add([]byte{1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}) // the longest names
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 16<<10 {
 			t.Skip("longer bodies are not in the frame")

@@ -196,6 +196,8 @@ func FuzzClassify(f *testing.F) {
 		f.Add(status, ^uint32(i), uint16(i)*577, "Retry-After", "1", []byte(`{"type":"https://errors.test/key_reused"}`), "", "*key*")
 		f.Add(status, uint32(1)<<i, uint16(1)<<i, "Idempotent-Replayed", " TRUE ", []byte(`{"code":409,"a":[{"b/c":"x"}]}`), "/a/0/b~1c", "X")
 	}
+	f.Add(404, uint32(1<<14), uint16(1<<10), "", "", []byte(`{}`), "/a", "x")         // the first refusal, long after the settle time
+	f.Add(200, uint32(6<<1|1), uint16(1<<10), "", "", []byte(`{"a":"x"}`), "/a", "x") // the key was ignored, the body is cut
 	f.Fuzz(func(t *testing.T, status int, bits uint32, past uint16, name, value string, body []byte, pointer, pattern string) {
 		if len(body)+len(name)+len(value)+len(pointer)+len(pattern) > 4<<10 {
 			t.Skip("the slow one is slow")

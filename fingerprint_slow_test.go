@@ -203,6 +203,8 @@ func FuzzFingerprintAgainstTheSlowOne(f *testing.F) {
 		f.Add(seed, `{"a":1}`, "/a", uint64(1))
 		f.Add(seed, seed, "/b/y/0", uint64(2))
 	}
+	f.Add(`[1,2]`, `[3,2]`, "/0", uint64(3))
+	f.Add(`{"a":[{"b":1}]}`, `{"a":[{"b":2}]}`, "/a/0/b", uint64(4))
 	f.Fuzz(func(t *testing.T, a, b, ignored string, seed uint64) {
 		if len(a)+len(b) > 1<<14 {
 			t.Skip("the slow one is slow")

@@ -71,6 +71,7 @@ func FuzzKey(f *testing.F) {
 		f.Add(line, `"k"`, "abcdef0123456789-k\"", uint8(1), uint8(40))
 		f.Add("", line, "0123456789abcdef-", uint8(3), uint8(36))
 	}
+	f.Add("k-1", "k-2", "", uint8(0), uint8(0))
 	f.Fuzz(func(t *testing.T, line, second, alphabet string, least, most uint8) {
 		if len(line)+len(second)+len(alphabet) > 1<<11 {
 			t.Skip("no key is as long")

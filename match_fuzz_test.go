@@ -118,6 +118,8 @@ func FuzzMatch(f *testing.F) {
 		f.Add(contracts, "POST", "https://a.test/v1/x/y", "", "1", "2")
 		f.Add(contracts, "GET", "http://[::1]:8080/v10", "B.test.:80", " 1 ", "")
 	}
+	f.Add("*|/v1\n*|/v1%2Fx", "POST", "https://a.test/v1%2Fx/y", "", "", "")
+	f.Add("*|/v1\n*|/v1/x||X-A\nb.test", "POST", "https://a.test/v1%2Fx", "b.test", "1", "")
 	f.Fuzz(func(t *testing.T, contracts, method, target, host, a, b string) {
 		if len(contracts)+len(target)+len(host) > 1<<10 {
 			t.Skip("longer ones show nothing new")

@@ -119,6 +119,7 @@ func FuzzPointer(f *testing.F) {
 	f.Add([]byte(`{"error":{"code":"x","n":[1,2.50,{"a/b":null}]}}`), "/error/n/1")
 	f.Add([]byte(`{"a":1,"a":{"b":"\ud83d\ude00"}}`), "/a/b")
 	f.Add([]byte("{\"\xff\":[true]}"), "/\ufffd/0")
+	f.Add([]byte(`[1,2]`), "/01")
 	f.Add([]byte(` [ [ ] , { } , "a" ] `), "/2")
 	f.Add([]byte(`{"~1":{"":-0.0e-0}}`), "/~01/")
 	f.Fuzz(func(t *testing.T, body []byte, pointer string) {

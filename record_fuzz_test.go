@@ -15,7 +15,7 @@ import (
 func sampleRecords() []record {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	fresh := record{
-		Action: "order-42/charge", Version: recordVersion, Reason: NotSent, Due: at, Seen: at,
+		Action: "order-42/charge", Reason: NotSent, Due: at, Seen: at,
 		Begun: begun{
 			At: at, Key: "5f0c", Wire: `"5f0c"`, Contract: "api.test", Carrier: Carrier{Kind: CarrierHeader, Name: "Idempotency-Key", Quoted: true},
 			Window: Window{Length: 24 * time.Hour}, Method: http.MethodPost, URL: "https://api.test/charges?n=1", Host: "api.test",
@@ -46,8 +46,12 @@ func sampleRecords() []record {
 
 func addRecords(f *testing.F, add func(text []byte)) {
 	for _, r := range sampleRecords() {
+		r.Version = recordVersion
 		e, err := r.entry()
 		require.NoError(f, err)
+		back, err := decodeRecord(e)
+		require.NoError(f, err)
+		require.Equal(f, r, back, "no field is lost")
 		add(e.Record)
 	}
 }

@@ -14,6 +14,7 @@ import (
 func FuzzWindow(f *testing.F) {
 	f.Add(int64(24*time.Hour), uint8(0), 0.9, int64(30*time.Second), int64(1795953600))
 	f.Add(int64(math.MaxInt64), uint8(3), math.Nextafter(1, 0), int64(math.MaxInt64), int64(math.MinInt64))
+	f.Add(int64(24*time.Hour), uint8(0), 0.9, -int64(30*time.Second), int64(0))
 	f.Add(int64(math.MinInt64), uint8(1), math.NaN(), int64(math.MinInt64), int64(0))
 	f.Fuzz(func(t *testing.T, length int64, kind uint8, share float64, attempt, unix int64) {
 		w := Window{Length: time.Duration(length), Kind: WindowKind(kind % 3)}
