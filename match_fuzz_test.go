@@ -119,6 +119,7 @@ func FuzzMatch(f *testing.F) {
 		f.Add(contracts, "GET", "http://[::1]:8080/v10", "B.test.:80", " 1 ", "")
 	}
 	f.Add("*|/v1\n*|/v1%2Fx", "POST", "https://a.test/v1%2Fx/y", "", "", "")
+	f.Add("a.test\na.test|/v1\na.test|/v1/x||X-A|1", "POST", "http://a.test/v1/x", "", "1", "")
 	f.Add("*|/v1\n*|/v1/x||X-A\nb.test", "POST", "https://a.test/v1%2Fx", "b.test", "1", "")
 	f.Fuzz(func(t *testing.T, contracts, method, target, host, a, b string) {
 		if len(contracts)+len(target)+len(host) > 1<<10 {
