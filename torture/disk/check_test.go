@@ -188,10 +188,10 @@ func (f *findings) checkEntry(j oncehttp.Journal, n int, e *planned, k *known) i
 	}
 	if step < least {
 		f.lost("entry %d is at step %d, acknowledged at %d", n, step, least)
-		return 0
-	}
-	if step > most || e.states[step] == nil {
+	} else if step > most {
 		f.lie("entry %d is at step %d, acknowledged at %d, refused at %d", n, step, least, k.refused[n])
+	}
+	if step > e.last() || e.states[step] == nil {
 		return 0
 	}
 	want := e.states[step]

@@ -64,6 +64,9 @@ func (j job) command(ctx context.Context, under ...string) *exec.Cmd {
 	args := append(under, exe)
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env = append(os.Environ(), jobEnv+"="+string(text))
+	// What it runs under may end and leave the child: they end together.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	return c
 }
 

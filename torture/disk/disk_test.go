@@ -22,3 +22,17 @@ func TestImages(t *testing.T) {
 		done += s.tally["images"]
 	}
 }
+
+func TestFaults(t *testing.T) {
+	needStrace(t)
+	s := newSurvey("")
+	j := job{Kind: "write", Seed: *seedFlag, Writers: 1, Writes: 12}
+	for _, kind := range faulty {
+		for _, with := range kind.with {
+			for when := 1; s.faultRun(t, j, fault{kind.call, with, when, kind.path}); when++ {
+			}
+		}
+	}
+	s.tally.Print(os.Stdout)
+	s.failures(t)
+}
