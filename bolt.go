@@ -170,6 +170,9 @@ func boltAttach(f *os.File, path string, lockTimeout time.Duration) (*boltJourna
 	if err != nil {
 		return fail(err)
 	}
+	if err := affirmBolt(f, info.meta); err != nil {
+		return fail(boltFailed(path, "cannot be synced, so what it shows may not be on disk", err))
+	}
 
 	j := &boltJournal{path: path, identity: identity, file: f, freeLimit: boltFreeLimit, size: info.size, unsynced: !info.synced, torn: info.torn}
 	j.writes.New = func() any { return &boltWrite{done: make(chan bool, 1)} }

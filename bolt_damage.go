@@ -114,6 +114,7 @@ type pageMeta struct {
 
 type boltInfo struct {
 	size   int64
+	meta   pageMeta
 	synced bool // the freelist is in the file
 	torn   bool // one of the meta pages is not whole
 }
@@ -153,7 +154,7 @@ func inspectBolt(f *os.File, path string) (boltInfo, error) {
 		return boltInfo{}, boltDamaged(path, fmt.Sprintf("it is cut short: %d bytes of at least %d pages of %d", size, meta.end, meta.pageSize))
 	}
 	p := &boltPages{f: f, path: path, meta: meta, seen: make([]uint64, meta.end/64+1)}
-	info := boltInfo{size: size, synced: meta.freelist != noFreelist}
+	info := boltInfo{size: size, meta: meta, synced: meta.freelist != noFreelist}
 	for _, at := range []int64{0, meta.pageSize} {
 		_, whole := readPageMeta(f, at)
 		info.torn = info.torn || !whole
