@@ -8,8 +8,9 @@ import (
 // of more, a sample.
 const allSubsets = 8
 
-// eachCut yields images that a power cut at this moment may leave.
-func (d *disk) eachCut(random *rand.Rand, yield func(image)) {
+// eachCut yields images that a power cut at this moment may leave; with few, a
+// small sample of them.
+func (d *disk) eachCut(random *rand.Rand, few bool, yield func(image)) {
 	var loose []int // what may be there or not
 	for n, ch := range d.changes {
 		if !ch.stored {
@@ -24,7 +25,11 @@ func (d *disk) eachCut(random *rand.Rand, yield func(image)) {
 	whole := func(kept func(i int) bool) {
 		yield(d.cut(func(n int) bool { return kept(place[n]) }, -1, nil))
 	}
-	if k <= allSubsets {
+	samples := 64
+	if few {
+		samples = 8
+	}
+	if k <= 3 || k <= allSubsets && !few {
 		for set := range 1 << k {
 			whole(func(i int) bool { return set&(1<<i) != 0 })
 		}
@@ -32,11 +37,14 @@ func (d *disk) eachCut(random *rand.Rand, yield func(image)) {
 		whole(func(int) bool { return false })
 		whole(func(int) bool { return true })
 		for one := range k {
+			if few && random.IntN(k) > 3 {
+				continue
+			}
 			whole(func(i int) bool { return i == one })
 			whole(func(i int) bool { return i != one })
 			whole(func(i int) bool { return i < one })
 		}
-		for range 64 {
+		for range samples {
 			set := make([]bool, k)
 			for i := range set {
 				set[i] = random.IntN(2) == 0
@@ -46,7 +54,7 @@ func (d *disk) eachCut(random *rand.Rand, yield func(image)) {
 	}
 	for i, n := range loose {
 		// Of many writes, some.
-		if d.changes[n].data == nil || k > 6 && random.IntN(k) >= 6 {
+		if d.changes[n].data == nil || few || k > 6 && random.IntN(k) >= 6 {
 			continue
 		}
 		for _, how := range tears(random, len(d.changes[n].data), k == 1) {

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,45 @@ type fault struct {
 	when       int
 	// only calls that have to do with the journal's path.
 	path bool
+}
+
+// plannedFaults are all the faults that a run of the job can meet, in an order
+// that its seed draws.
+func (j job) plannedFaults(t testing.TB) (all []fault) {
+	t.Helper()
+	dir, done := scratch(t)
+	defer done()
+	j.Path = filepath.Join(dir, journalName)
+	counts := map[string]int{"openat": 16, "mmap": 8, "flock": 8}
+	for _, e := range j.trace(t).events {
+		if !e.end && e.name != "openat" {
+			counts[e.name]++
+		}
+	}
+	for _, kind := range faulty {
+		for _, with := range kind.with {
+			for when := range counts[kind.call] {
+				all = append(all, fault{kind.call, with, when + 1, kind.path})
+			}
+		}
+	}
+	random := rand.New(rand.NewPCG(j.Seed, 4))
+	random.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+	// By turns: else nearly all would be writes.
+	var turns []fault
+	for len(all) > 0 {
+		seen := map[string]bool{}
+		all = slices.DeleteFunc(all, func(f fault) bool {
+			kind := f.call + f.with
+			if seen[kind] {
+				return false
+			}
+			seen[kind] = true
+			turns = append(turns, f)
+			return true
+		})
+	}
+	return turns
 }
 
 // faulty are the calls, and how each may fail. A write that writes nothing is
@@ -56,7 +96,9 @@ func (f fault) full() bool {
 // so often.
 func (s *survey) faultRun(t testing.TB, j job, f fault) bool {
 	t.Helper()
-	j.Path = filepath.Join(scratch(t), journalName)
+	dir, done := scratch(t)
+	defer done()
+	j.Path = filepath.Join(dir, journalName)
 	r := j.trace(t, f.arguments(j.Path)...)
 	from := slices.IndexFunc(r.events, func(e event) bool { return e.injected })
 	if from < 0 {

@@ -36,8 +36,11 @@ type change struct {
 	names map[string]*inode // of the directory; nil: removed
 
 	ended bool
-	// dropped: a sync failed, and no later one will write it: the system calls
-	// it clean (Rebello et al., USENIX ATC 2020).
+	// dropped: a sync of this data failed, and no later one will write it: the
+	// system calls its pages clean, and shows them (Rebello et al., "Can
+	// Applications Recover from fsync Failures?", USENIX ATC 2020). Lengths and
+	// names are not dropped: a file system whose own journal fails takes no
+	// more writes.
 	dropped bool
 	// stored: it is on disk, but waits for one before it in the same file.
 	stored bool
@@ -197,7 +200,8 @@ func (d *disk) sync(e event, before func()) {
 		before()
 	}
 	for _, ch := range covered {
-		ch.stored, ch.dropped = !e.failed, e.failed
+		ch.stored = !e.failed
+		ch.dropped = e.failed && e.errno != "EINTR" && ch.data != nil
 	}
 	d.settle()
 }

@@ -89,8 +89,8 @@ func (s *survey) failures(t testing.TB) {
 	}
 }
 
-// powerCuts rebuilds what a power cut may leave at each moment of a run, from
-// one event on, and checks it.
+// powerCuts rebuilds what a power cut may leave of a run, and checks it: at each
+// moment, or, after a fault at event number from, at some later ones.
 func (s *survey) powerCuts(t testing.TB, j job, r *run, from int) {
 	t.Helper()
 	p := newPlan(j.Seed, j.Writers, j.Writes)
@@ -102,8 +102,9 @@ func (s *survey) powerCuts(t testing.TB, j job, r *run, from int) {
 	questions := make(chan question, workers)
 	var checking sync.WaitGroup
 	for range workers {
-		dir := scratch(t)
+		dir, done := scratch(t)
 		checking.Go(func() {
+			defer done()
 			for q := range questions {
 				s.report(q.where, checkImage(dir, q.img, p, q.known))
 			}
@@ -117,7 +118,7 @@ func (s *survey) powerCuts(t testing.TB, j job, r *run, from int) {
 		k.learn(d.said)
 		known := k.clone()
 		n := 0
-		d.eachCut(random, func(img image) {
+		d.eachCut(random, from > 0, func(img image) {
 			n++
 			if s.fresh(img, known) {
 				questions <- question{img, known, fmt.Sprintf("seed %d, moment %d (after %q), image %d", j.Seed, moment, last(d.said), n)}
@@ -126,7 +127,7 @@ func (s *survey) powerCuts(t testing.TB, j job, r *run, from int) {
 	}
 	for n, e := range r.events {
 		maybe := cut
-		if n < from {
+		if n < from || from > 0 && random.IntN(4) > 0 {
 			maybe = func() {}
 		}
 		if err := d.step(e, maybe); err != nil {
@@ -149,7 +150,9 @@ func last(said []string) string {
 func (s *survey) powerRun(t testing.TB, seed uint64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 3))
-	j := job{Kind: "write", Path: filepath.Join(scratch(t), journalName), Seed: seed, Writers: 1 + random.IntN(4), Writes: 24 + random.IntN(16)}
+	dir, done := scratch(t)
+	defer done()
+	j := job{Kind: "write", Path: filepath.Join(dir, journalName), Seed: seed, Writers: 1 + random.IntN(4), Writes: 24 + random.IntN(16)}
 	r := j.trace(t, diskTime...)
 	if r.died != "" {
 		s.report(fmt.Sprintf("seed %d", seed), findings{{tally.Panics, r.died}})

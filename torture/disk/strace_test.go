@@ -67,7 +67,9 @@ type run struct {
 // are to fail.
 func (j job) trace(t testing.TB, more ...string) *run {
 	t.Helper()
-	out := filepath.Join(scratch(t), "trace")
+	dir, done := scratch(t)
+	defer done()
+	out := filepath.Join(dir, "trace")
 	under := append([]string{"strace", "-f", "--seccomp-bpf", "-qq", "-xx", "-s", "4000000", "-e", "signal=none", "-o", out}, more...)
 	if !strings.Contains(strings.Join(more, " "), "trace=") {
 		under = append(under, "-e", "trace="+traced)
@@ -82,7 +84,6 @@ func (j job) trace(t testing.TB, more ...string) *run {
 	if readErr != nil {
 		t.Fatalf("strace wrote no trace: %v, %v: %s", readErr, err, stderr.String())
 	}
-	os.Remove(out)
 	events, parseErr := parseTrace(text)
 	if parseErr != nil {
 		t.Fatal(parseErr)
@@ -100,18 +101,23 @@ func (j job) trace(t testing.TB, more ...string) *run {
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
 // scratch is a directory in memory, if there is one, and removed at the end.
-func scratch(t testing.TB) string {
+// Call done to have it removed before.
+func scratch(t testing.TB) (dir string, done func()) {
 	t.Helper()
 	parent := "/dev/shm"
 	if _, err := os.Stat(parent); err != nil {
-		return t.TempDir()
+		parent = ""
 	}
 	dir, err := os.MkdirTemp(parent, "oncehttp-disk-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir) // as the journal's calls name it
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
+	done = func() { os.RemoveAll(dir) }
+	t.Cleanup(done)
+	return dir, done
 }
 
 // parseTrace reads what strace -f -xx -o has written.
