@@ -125,9 +125,10 @@ type boltPages struct {
 	path string
 	meta pageMeta
 	seen []uint64 // bitmap of the pages met
-	// shallow: only the pages that list the buckets, and the buckets in them. An
-	// inline bucket is read by bbolt from the heap, where a wild count faults
-	// nowhere.
+	// shallow: all but the leaves of the buckets. bbolt recovers from none of
+	// what is left: it follows branches by recursion, so that one which leads to
+	// itself overflows the stack, and reads an inline bucket from the heap, where
+	// a wild count faults nowhere.
 	shallow bool
 }
 
@@ -234,10 +235,9 @@ func (p *boltPages) page(id uint64, kinds uint16) ([]byte, error) {
 		return nil, p.damaged(id, "has a wrong header")
 	}
 	for n := id; n <= id+more; n++ {
-		if p.seen[n/64]&(1<<(n%64)) != 0 {
-			return nil, p.damaged(n, "is used twice")
+		if err := p.meet(n); err != nil {
+			return nil, err
 		}
-		p.seen[n/64] |= 1 << (n % 64)
 	}
 	if more > 0 {
 		b = make([]byte, (1+int64(more))*p.meta.pageSize)
@@ -246,6 +246,18 @@ func (p *boltPages) page(id uint64, kinds uint16) ([]byte, error) {
 		}
 	}
 	return b, nil
+}
+
+// meet marks a page as used.
+func (p *boltPages) meet(id uint64) error {
+	if id < 2 || id >= p.meta.end {
+		return p.damaged(id, "is outside the file")
+	}
+	if p.seen[id/64]&(1<<(id%64)) != 0 {
+		return p.damaged(id, "is used twice")
+	}
+	p.seen[id/64] |= 1 << (id % 64)
+	return nil
 }
 
 func pageFlags(b []byte) uint16 { return binary.NativeEndian.Uint16(b[8:]) }

@@ -19,6 +19,13 @@ func (p *boltPages) checkTree(id uint64, least []byte, depth int) error {
 	if pageFlags(b) == pageLeaf {
 		return p.checkLeaf(b, id, least, depth)
 	}
+	return p.eachChild(b, id, least, func(child uint64, key []byte) error {
+		return p.checkTree(child, key, depth+1)
+	})
+}
+
+// eachChild calls do for each child of a branch page, with its key.
+func (p *boltPages) eachChild(b []byte, id uint64, least []byte, do func(child uint64, key []byte) error) error {
 	if pageCount(b) == 0 {
 		return p.damaged(id, "has no children")
 	}
@@ -32,11 +39,44 @@ func (p *boltPages) checkTree(id uint64, least []byte, depth int) error {
 			return p.damaged(id, "has a key in the wrong place")
 		}
 		least = key
-		if err := p.checkTree(binary.NativeEndian.Uint64(e.b[8:]), key, depth+1); err != nil {
+		if err := do(binary.NativeEndian.Uint64(e.b[8:]), key); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkBranches is checkTree without the leaves, which lie height below the
+// page: each is led to once, and none is a branch, or free.
+func (p *boltPages) checkBranches(id uint64, least []byte, height int) error {
+	if height == 0 {
+		return p.meet(id)
+	}
+	b, err := p.page(id, pageBranch|pageLeaf)
+	if err != nil || pageFlags(b) == pageLeaf {
+		return err
+	}
+	return p.eachChild(b, id, least, func(child uint64, key []byte) error {
+		return p.checkBranches(child, key, height-1)
+	})
+}
+
+// height is how many branches lie on the way from a page to its first leaf.
+func (p *boltPages) height(id uint64) (int, error) {
+	var b [pageHeader + 16]byte // with the first child
+	for n := range 64 {
+		if id < 2 || id >= p.meta.end {
+			return 0, p.damaged(id, "is outside the file")
+		}
+		if _, err := p.f.ReadAt(b[:], int64(id)*p.meta.pageSize); err != nil {
+			return 0, boltFailed(p.path, "cannot be read", err)
+		}
+		if pageFlags(b[:]) != pageBranch {
+			return n, nil
+		}
+		id = binary.NativeEndian.Uint64(b[pageHeader+8:])
+	}
+	return 0, p.damaged(id, "is too deep in the tree")
 }
 
 func (p *boltPages) checkLeaf(b []byte, id uint64, least []byte, depth int) error {
@@ -66,7 +106,11 @@ func (p *boltPages) checkBucket(value []byte, id uint64, depth int) error {
 	}
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
 		if p.shallow {
-			return nil
+			height, err := p.height(root)
+			if err != nil {
+				return err
+			}
+			return p.checkBranches(root, nil, height)
 		}
 		return p.checkTree(root, nil, depth+1)
 	}
