@@ -36,3 +36,12 @@ func TestFaults(t *testing.T) {
 	s.tally.Print(os.Stdout)
 	s.failures(t)
 }
+
+func TestDamage(t *testing.T) {
+	s := newSurvey("")
+	for n := range uint64(6) {
+		s.damageRun(t, *seedFlag+n, 300)
+	}
+	s.tally.Print(os.Stdout)
+	s.failures(t)
+}

@@ -54,7 +54,7 @@ func needStrace(t *testing.T) {
 	}
 }
 
-// A traced run is what a child did.
+// A run is what a child did; events are there if it was traced.
 type run struct {
 	events []event
 	// said are the lines of the child, in order.
@@ -74,23 +74,29 @@ func (j job) trace(t testing.TB, more ...string) *run {
 	if !strings.Contains(strings.Join(more, " "), "trace=") {
 		under = append(under, "-e", "trace="+traced)
 	}
+	r := j.run(t, under...)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatalf("strace wrote no trace: %v, %s", err, r.died)
+	}
+	if r.events, err = parseTrace(text); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// run runs a job, under a command if one is given.
+func (j job) run(t testing.TB, under ...string) *run {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := j.command(ctx, under...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	stdout, err := c.Output()
-	text, readErr := os.ReadFile(out)
-	if readErr != nil {
-		t.Fatalf("strace wrote no trace: %v, %v: %s", readErr, err, stderr.String())
-	}
-	events, parseErr := parseTrace(text)
-	if parseErr != nil {
-		t.Fatal(parseErr)
-	}
-	r := &run{events: events, said: strings.Split(strings.TrimSpace(string(stdout)), "\n")}
+	r := &run{said: strings.Split(strings.TrimSpace(string(stdout)), "\n")}
 	if err != nil || r.said[len(r.said)-1] != "end" {
-		r.died = fmt.Sprintf("%v: %s", err, tail(stderr.String(), 2000))
+		r.died = fmt.Sprintf("%v: %s", err, head(stderr.String(), 2000))
 		if ctx.Err() != nil {
 			r.died = "it did not end: " + r.died
 		}
@@ -98,7 +104,7 @@ func (j job) trace(t testing.TB, more ...string) *run {
 	return r
 }
 
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+func head(s string, n int) string { return s[:min(len(s), n)] }
 
 // scratch is a directory in memory, if there is one, and removed at the end.
 // Call done to have it removed before.
