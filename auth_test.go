@@ -75,6 +75,32 @@ func TestARefusedTokenIsRenewedOnceACall(t *testing.T) {
 	})
 }
 
+// Who leaves a pass that lacks credentials is told what is known, and does not
+// come back.
+func TestACallerWhoLeavesAPassWithoutCredentialsIsToldSo(t *testing.T) {
+	t.Parallel()
+	takes := time.Duration(0)
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		want{oncehttp.Pending, oncehttp.NeedsCredentials, 0, false, false}.check(b, b.do())
+		takes = 10 * time.Second
+		passed := make(chan int, 1)
+		go func() { passed <- len(b.resume()) }()
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(b.Context(), time.Second)
+		defer cancel()
+		o, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
+		b.ruled(o, err)
+		require.ErrorIs(b, err, context.DeadlineExceeded)
+		want{oncehttp.Pending, oncehttp.NeedsCredentials, 0, false, false}.check(b, o)
+		assert.Equal(b, 1, <-passed)
+	}, func(cfg *oncehttp.Config) {
+		cfg.Authorize = func(*http.Request, bool) error {
+			time.Sleep(takes)
+			return errors.New("no token")
+		}
+	})
+}
+
 // Rule 7: refused for the moment and never exposed, it is begun again by a new
 // Do, and by nothing else.
 func TestOnlyANewDoBeginsWhatWasUnauthorizedAgain(t *testing.T) {

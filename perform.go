@@ -71,7 +71,7 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 			return told{}, true
 		}
 		told, again := c.share(ctx, t, f, s)
-		if o := told.outcome; o != nil && o.Reason == NeedsCredentials && t.draft != nil && !f.drafted {
+		if o := told.outcome; o != nil && o.Reason == NeedsCredentials && t.draft != nil && !f.drafted && s.cause == nil {
 			return told, true // we have what the driver lacked
 		}
 		return told, again
