@@ -27,6 +27,17 @@ func (b *bench) pending() (actions []string) {
 	return actions
 }
 
+// A refusal for the moment is no word of a person's: theirs is for good.
+func TestWhatAPersonRejectsIsNotBegunAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Status(403)), func(b *bench) {
+		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, b.do())
+		require.NoError(b, b.c.Resolve(b.Context(), "pay-1", sayNo))
+		want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.do())
+		assert.Len(b, b.srv.Requests(), 1)
+	})
+}
+
 func TestAPersonsWordSettlesAnOpenIntent(t *testing.T) {
 	t.Parallel()
 	for _, word := range []oncehttp.Resolution{sayDone, sayNo} {
