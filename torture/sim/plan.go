@@ -262,8 +262,8 @@ func (p *Plan) planAPI(d dice) {
 		a.Arrives = min(a.Arrives, time.Duration((1-p.Client.Share)*float64(a.Window))+min(timeout, a.Window/2))
 	}
 	if p.Client.Lookup || a.Settle > 0 {
-		settle := time.Minute
-		if a.Settle > 0 {
+		settle := time.Minute // where a contract says nothing, and where there is none
+		if !p.Client.Lookup {
 			settle = a.Settle
 		}
 		a.Work = min(a.Work, settle/2)

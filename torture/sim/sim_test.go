@@ -3,6 +3,8 @@ package sim
 import (
 	"flag"
 	"fmt"
+	"io"
+	"log"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,6 +27,7 @@ var (
 // One processor makes a seed as repeatable as it can be, and is faster.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
+	log.SetOutput(io.Discard) // net/http tells of answers that nobody asked for
 	os.Exit(m.Run())
 }
 
