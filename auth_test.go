@@ -122,6 +122,17 @@ func TestOnlyANewDoBeginsWhatWasUnauthorizedAgain(t *testing.T) {
 	})
 }
 
+func TestWhatIsBegunAgainWaitsAsLongAsTheServerAsked(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Status(403).With("Retry-After", "20")), func(b *bench) {
+		begun := time.Now()
+		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, b.do())
+		b.reopen()
+		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
+		assert.Equal(b, 20*time.Second, time.Since(begun))
+	})
+}
+
 // C048
 func TestEveryAttemptIsSignedAfreshAfterItsWait(t *testing.T) {
 	t.Parallel()

@@ -119,7 +119,7 @@ func (m *machine) take(e event, p policy, now time.Time) {
 	}
 	if r.again() && !e.call.resume && !e.call.recordOnly {
 		m.dirty = true
-		r.State, r.Reason, r.Answer, r.Due = Pending, NotSent, nil, now
+		r.State, r.Reason, r.Answer, r.Due = Pending, NotSent, nil, later(now, r.NotBefore)
 		r.exposeCopied()
 	}
 	m.decide(p, now)
@@ -398,6 +398,9 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	m.hop = ""
 	if r.State != Pending && !r.Incomplete {
 		r.NotBefore, r.Due = time.Time{}, time.Time{}
+		if r.again() && j.asked {
+			r.NotBefore = now.Add(j.wait)
+		}
 		return
 	}
 	wait := j.wait
