@@ -150,7 +150,10 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 	if e.kind != evTaken {
 		m, cmd = m.step(e, f.policy, now)
 	}
-	f.rec, f.saving = m.rec, cmd.kind == cmdSave
+	if m.rec.Revision >= f.rec.Revision {
+		f.rec = m.rec
+	}
+	f.saving = cmd.kind == cmdSave
 	for _, s := range f.seats {
 		if s.recordOnly && f.rec.Revision > 0 {
 			owners, g, left := f.owners.step(ownerEvent{kind: ownLeave, seat: seat{id: s.id}})
@@ -281,6 +284,9 @@ func (f *flight) look(r record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, g, _ := f.owners.step(ownerEvent{kind: ownResolve}); g == grantLook {
+		if r.Revision > f.rec.Revision {
+			f.rec = r // what those are told who leave before the attempt under way ends
+		}
 		f.tellMachine(event{kind: evRead, stored: &r})
 	}
 }

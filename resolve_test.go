@@ -1,6 +1,7 @@
 package oncehttp_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -141,6 +142,23 @@ func (b *bench) crashAt(dies func(oncehttp.Entry) bool) {
 	require.NotNil(b, o)
 	require.NoError(b, b.c.Close())
 	b.open()
+}
+
+func TestWhoLeavesDuringAnAttemptIsToldAPersonsWord(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{Work: 500 * time.Millisecond}, func(b *bench) {
+		var all sync.WaitGroup
+		all.Go(func() { b.do() })
+		time.Sleep(100 * time.Millisecond)
+		require.NoError(b, b.c.Resolve(b.Context(), "pay-1", sayDone))
+		ctx, cancel := context.WithTimeout(b.Context(), 50*time.Millisecond)
+		defer cancel()
+		o, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
+		require.NoError(b, err)
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		all.Wait()
+		assert.Len(b, b.srv.Requests(), 1)
+	})
 }
 
 func TestAWordEndsAWait(t *testing.T) {
