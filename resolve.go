@@ -55,7 +55,7 @@ func (c *Client) attest(ctx context.Context, r record, w Resolution) error {
 	if w.State == Rejected && (r.Sending != nil || r.State == Pending && c.journal.Standing().Copied) && !w.Force {
 		return fmt.Errorf("%w: %s", ErrInFlight, quoteAction(r.Action))
 	}
-	if r.State == w.State && r.Reason != Conflict && !r.again() && (w.Reference == "" || w.Reference == r.Reference) {
+	if r.State == w.State && r.Reason != Conflict && r.Reason != Unauthorized && (w.Reference == "" || w.Reference == r.Reference) {
 		return nil
 	}
 	now := wallNow()

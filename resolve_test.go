@@ -31,12 +31,15 @@ func (b *bench) pending() (actions []string) {
 // A refusal for the moment is no word of a person's: theirs is for good.
 func TestWhatAPersonRejectsIsNotBegunAgain(t *testing.T) {
 	t.Parallel()
-	inBubble(t, script(mockserver.Status(403)), func(b *bench) {
-		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, b.do())
-		require.NoError(b, b.c.Resolve(b.Context(), "pay-1", sayNo))
-		want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.do())
-		assert.Len(b, b.srv.Requests(), 1)
-	})
+	replayed := mockserver.Status(403).With("Idempotent-Replayed", "true")
+	for attempts, script := range map[int][]mockserver.Fault{1: {mockserver.Status(403)}, 2: {mockserver.Status(502), replayed}} {
+		inBubble(t, mockserver.Config{Script: script}, func(b *bench) {
+			want{oncehttp.Rejected, oncehttp.Unauthorized, attempts, false, false}.check(b, b.do())
+			require.NoError(b, b.c.Resolve(b.Context(), "pay-1", sayNo))
+			want{oncehttp.Rejected, oncehttp.Refused, attempts, false, false}.check(b, b.do())
+			assert.Len(b, b.srv.Requests(), attempts)
+		})
+	}
 }
 
 func TestAPersonsWordSettlesAnOpenIntent(t *testing.T) {
