@@ -87,7 +87,7 @@ var orderRules = []Rule{
 		}
 		for _, o := range v.told {
 			from, to := min(o.Call, pass.Call), max(o.Return, pass.Return)
-			if o.Kind == OpRead && o.Err == nil && v.savedBetween(from, to) == 0 && v.acknowledged() < from &&
+			if o.Kind == OpRead && o.Life == pass.Life && o.Err == nil && v.savedBetween(from, to) == 0 && v.acknowledged() < from &&
 				(o.Outcome.State == oncehttp.Pending || o.Outcome.Reason == oncehttp.Conflict) {
 				bad("the read at %d told %s (%s); the pass at %d does not list it", o.Return, o.Outcome.State, o.Outcome.Reason, pass.Return)
 				return
