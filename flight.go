@@ -192,7 +192,7 @@ func (f *flight) await(ctx context.Context, cancel <-chan struct{}, s *seating) 
 const clientTimeoutLead = 5 * time.Millisecond
 
 // leave gives up a seat. With now, what is on disk is told even during a save,
-// if there is anything.
+// if there is anything, and if it is not a refusal that is being begun again.
 func (f *flight) leave(s *seating, cause error, now bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -225,7 +225,7 @@ func (f *flight) dismiss(o owners, g grant, left []seat, cause error, now bool) 
 		s := f.seats[gone.id]
 		delete(f.seats, gone.id)
 		s.cause = cause
-		if f.saving && !(now && f.rec.Revision > 0) {
+		if f.saving && !(now && f.rec.Revision > 0 && !f.rec.again()) {
 			f.leavers = append(f.leavers, s)
 		} else {
 			f.tellLeaver(s)

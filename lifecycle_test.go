@@ -178,6 +178,30 @@ func TestTheTimeoutOfAnHTTPClientLeavesAPendingError(t *testing.T) {
 	})
 }
 
+// What the call itself is about to change is told when it is changed.
+func TestACallerWhoLeavesWhileItsActionIsBegunAgainIsNotToldTheOldRefusal(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Status(403)), func(b *bench) {
+		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, b.do())
+		b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
+			time.Sleep(time.Second)
+			return nil
+		}})
+		ctx, cancel := context.WithTimeout(oncehttp.WithAction(b.Context(), "pay-1"), 500*time.Millisecond)
+		defer cancel()
+		req := b.pay().WithContext(ctx)
+		//lint:ignore SA1019 http.Client.Timeout still sets it
+		req.Cancel = make(chan struct{})
+		_, err := b.c.RoundTrip(req)
+		var pending *oncehttp.PendingError
+		require.ErrorAs(b, err, &pending)
+		want{oncehttp.Pending, oncehttp.NotSent, 1, false, false}.check(b, pending.Outcome)
+		time.Sleep(time.Minute)
+		want{oncehttp.Pending, oncehttp.NotSent, 1, false, false}.check(b, b.known())
+		assert.Len(b, b.srv.Requests(), 1)
+	})
+}
+
 func TestCancelledBeforeItsFirstSaveThereIsNoRecord(t *testing.T) {
 	t.Parallel()
 	inBubble(t, mockserver.Config{}, func(b *bench) {
