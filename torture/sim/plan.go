@@ -74,6 +74,8 @@ type Action struct {
 	Adopted string
 	// Anonymous: it has no name, and is sent through RoundTrip.
 	Anonymous bool
+	// Long: its answer is longer than the client keeps.
+	Long bool
 	// First are the answers of the first executions, without effect; then Status.
 	First  []int
 	Status int
@@ -225,7 +227,7 @@ func (p *Plan) planClient(d dice) {
 	c.Concurrency = pick(d, 1, 2, 8)
 	c.GateOff = d.chance(0.25)
 	c.Jitter = d.chance(0.1)
-	c.MaxResponse = pick[int64](d, 8, 64, 1<<14)
+	c.MaxResponse = pick[int64](d, 64, 1<<14)
 	c.Lookup = p.On.has(faultLookup)
 	if p.On.has(faultLookupFails) {
 		c.LookupFails = 0.3
@@ -251,6 +253,9 @@ func (p *Plan) planAPI(d dice) {
 		a.Settle = pick(d, time.Minute, 10*time.Minute)
 	}
 	a.Waits, a.Bare, a.Tells, a.FromCompletion = d.chance(0.15), d.chance(0.3), d.chance(0.2), d.chance(0.2)
+	if a.Refusals || a.Settle > 0 {
+		a.Tells = false // cut off, it would be a refusal like any other
+	}
 	timeout := p.Client.Retry.AttemptTimeout
 	if d.chance(0.5) {
 		a.Work = d.upTo(pick(d, timeout/2, timeout+timeout/2, 40*time.Second))
@@ -289,6 +294,7 @@ func (p *Plan) newAction(d dice, i int) Action {
 	if a.Method != http.MethodDelete || d.chance(0.5) {
 		a.Body = payload(a.Name)
 	}
+	a.Long = d.chance(0.1)
 	if p.On.has(faultRefused) && d.chance(0.4) {
 		a.Status = pick(d, 400, 402, 404, 409, 422)
 	}

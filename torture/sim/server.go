@@ -85,6 +85,9 @@ func (w *world) execute(r *http.Request) mockserver.Answer {
 	}
 	answer := w.problem(a.Status, "")
 	answer.Body = fmt.Sprintf(`{"id":"%s-%d"}`, name, n)
+	if a.Long {
+		answer.Body = fmt.Sprintf(`{"id":"%s-%d","text":"%s"}`, name, n, strings.Repeat("long ", 1<<12))
+	}
 	if a.Status == http.StatusNoContent {
 		answer.Body = ""
 	}
