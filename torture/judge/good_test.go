@@ -112,10 +112,12 @@ var honest = map[string]func() *story{
 		s := newStory(judge.Keyed)
 		lost := s.open(oncehttp.NotRecorded, 0)
 		lost.Key = "9b1c07e2-key"
-		s.is(judge.OpDo, lost)
+		do := s.call(judge.OpDo)
+		do.Payload = other
+		s.tells(do, lost)
 		s.crash()
 		s.is(judge.OpRead, nil, oncehttp.ErrNotFound)
-		do := s.call(judge.OpDo)
+		do = s.call(judge.OpDo)
 		s.attempt(true, 201)
 		s.tells(do, s.done(1))
 		return s
@@ -187,6 +189,32 @@ var honest = map[string]func() *story{
 		s.pass("a")
 		s.resolve(oncehttp.Confirmed, false)
 		s.is(judge.OpRead, s.done(1))
+		return s
+	},
+	"a person makes a refusal for the moment one for good": func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		s.save()
+		x := s.send()
+		s.answer(x, 0)
+		s.save()
+		s.attempt(false, 401) // replayed, and so it speaks of both
+		s.tells(do, s.no(oncehttp.Unauthorized, 2))
+		s.resolve(oncehttp.Rejected, false)
+		s.is(judge.OpDo, s.no(oncehttp.Refused, 2))
+		return s
+	},
+	"a write that was told as failed, and was kept": func() *story {
+		s := newStory(judge.Idempotent)
+		s.call(judge.OpDo)
+		s.save()
+		x := s.send()
+		s.is(judge.OpRead, s.unknown(1))
+		s.effect()
+		s.answer(x, 200)
+		s.crash()
+		s.is(judge.OpRead, s.done(1))
+		s.pass()
 		return s
 	},
 	"a person speaks between a send's save and the send": func() *story {

@@ -124,6 +124,14 @@ var impossible = map[string]func() *story{
 		s.is(judge.OpRead, s.unknown(1))
 		return s
 	},
+	"begun again in spite of a person's word": func() *story {
+		s := newStory(judge.Keyed)
+		s.is(judge.OpDo, s.no(oncehttp.Unauthorized, 1))
+		s.resolve(oncehttp.Rejected, false)
+		s.effect()
+		s.is(judge.OpDo, s.done(2))
+		return s
+	},
 	"a word that was refused, and taken": func() *story {
 		s := newStory(judge.Keyed)
 		s.effect()
