@@ -29,7 +29,8 @@ type machine struct {
 	call  call
 	// hop is where a redirect has led the attempt that follows.
 	hop string
-	// read is what another wrote while a save was outstanding.
+	// read is what another wrote while a save was outstanding, or while evidence
+	// waited to be written.
 	read *record
 }
 
@@ -84,14 +85,13 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 		case evSaved:
 			m.saved(read, p, now)
 		case evSaveFailed, evSaveUnknown:
-			m.unsaved(e.kind == evSaveUnknown)
-		case evOvertaken:
-			m.rec, m.next, m.dirty = *e.stored, *e.stored, false
-			if heard := m.heard; heard != nil {
-				m.hear(*heard, p, now)
+			if read != nil {
+				m.overtaken(*read, p, now)
 			} else {
-				m.decide(p, now)
+				m.unsaved(e.kind == evSaveUnknown)
 			}
+		case evOvertaken:
+			m.overtaken(*e.stored, p, now)
 		}
 	}
 	return m, m.out
@@ -104,9 +104,25 @@ func (m *machine) do(c command) {
 	}
 }
 
+// overtaken goes on from what another has written. What was heard is merged with
+// that.
+func (m *machine) overtaken(by record, p policy, now time.Time) {
+	m.rec, m.next, m.dirty = by, by, false
+	if heard := m.heard; heard != nil {
+		m.hear(*heard, p, now)
+	} else {
+		m.decide(p, now)
+	}
+}
+
 // take begins, or goes on with, an intent on behalf of a call.
 func (m *machine) take(e event, p policy, now time.Time) {
 	m.call, m.hop = e.call, ""
+	if read := m.read; read != nil {
+		m.read = nil
+		m.overtaken(*read, p, now)
+		return
+	}
 	r := &m.next
 	if s := r.Sending; s != nil && m.heard == nil {
 		// The process that started this attempt is gone. It may have been sent.
@@ -328,9 +344,9 @@ func (m *machine) saved(read *record, p policy, now time.Time) {
 func (m *machine) unsaved(unknown bool) {
 	c := command{kind: cmdSettle, record: m.rec, notRecorded: m.heard != nil || unknown}
 	if m.heard == nil {
-		if m.rec.Revision == 0 {
+		if m.rec.Revision == 0 || unknown && m.rec.again() {
 			c.record = m.next
-			c.record.Sending, c.record.Attempts = nil, 0
+			c.record.Sending, c.record.Attempts = nil, m.rec.Attempts
 		}
 		m.next, m.dirty = m.rec, false
 	}

@@ -197,6 +197,56 @@ func TestAConfirmedWhoseBodyCouldNotBeRecordedIsStillConfirmed(t *testing.T) {
 	})
 }
 
+// A person's word stays, though an answer that came after it could not be
+// recorded.
+func TestAPersonsWordIsToldThoughALaterAnswerCouldNotBeRecorded(t *testing.T) {
+	t.Parallel()
+	for name, resolveAt := range map[string]time.Duration{"said in the attempt": time.Second, "said after it": 10 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fault := mockserver.Status(402)
+			fault.After = 5 * time.Second
+			inBubble(t, script(fault), func(b *bench) {
+				broken := false
+				b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
+					if broken {
+						return errFull
+					}
+					return nil
+				}})
+				time.AfterFunc(time.Millisecond, func() { broken = true })
+				time.AfterFunc(resolveAt-time.Millisecond, func() { broken = false })
+				time.AfterFunc(resolveAt+time.Millisecond, func() { broken = true })
+				said := make(chan error, 1)
+				no := sayNo
+				no.Force = true
+				time.AfterFunc(resolveAt, func() { said <- b.c.Resolve(b.Context(), "pay-1", no) })
+				_, _ = b.c.Do("pay-1", b.pay())
+				require.NoError(b, <-said)
+				time.Sleep(time.Minute)
+				want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.known())
+				want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.do())
+				broken = false
+				b.reopen()
+				want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.known())
+				assert.Len(b, b.srv.Requests(), 1)
+			}, func(cfg *oncehttp.Config) { cfg.Retry.AttemptTimeout = time.Minute })
+		})
+	}
+}
+
+// What is begun again and may be recorded may be sent by a later Resume: that is
+// no refusal.
+func TestABeginningAgainOfUnknownFateIsPending(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Status(403)), func(b *bench) {
+		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, b.do())
+		b.hook(&hookedJournal{update: func(oncehttp.Entry) error { return fmt.Errorf("%w: sync failed", oncehttp.ErrFateUnknown) }})
+		want{oncehttp.Pending, oncehttp.NotRecorded, 1, false, false}.check(b, b.do())
+		assert.Len(b, b.srv.Requests(), 1)
+	})
+}
+
 // An answer through RoundTrip that could not be recorded is no answer.
 func TestRoundTripTellsOnlyWhatIsRecorded(t *testing.T) {
 	t.Parallel()

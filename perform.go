@@ -203,6 +203,9 @@ func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (mac
 	}
 	m := machine{rec: r, next: r}
 	if kept := c.takeKept(r.Action); kept != nil {
+		if r.Revision > kept.rec.Revision {
+			kept.read = &r
+		}
 		return *kept, nil, nil
 	}
 	if r.State != Pending && !r.Incomplete && !r.again() || t.recordOnly {
