@@ -29,8 +29,8 @@ type machine struct {
 	call  call
 	// hop is where a redirect has led the attempt that follows.
 	hop string
-	// read is what another wrote while a save was outstanding, or while evidence
-	// waited to be written.
+	// read is what another wrote while an attempt or a save was outstanding, or
+	// while evidence waited to be written.
 	read *record
 }
 
@@ -72,7 +72,7 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 		m.decide(p, now)
 	case e.kind == evRead && e.stored.Revision > m.rec.Revision:
 		switch m.out.kind {
-		case cmdSave:
+		case cmdSend, cmdSave:
 			m.read = e.stored // the save may have been before it: its result says so
 		case cmdAsk, cmdReady, cmdWait, cmdLookUp:
 			m.rec, m.next, m.dirty = *e.stored, *e.stored, false

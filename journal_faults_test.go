@@ -221,7 +221,10 @@ func TestAPersonsWordIsToldThoughALaterAnswerCouldNotBeRecorded(t *testing.T) {
 				no := sayNo
 				no.Force = true
 				time.AfterFunc(resolveAt, func() { said <- b.c.Resolve(b.Context(), "pay-1", no) })
-				_, _ = b.c.Do("pay-1", b.pay())
+				o, _ := b.c.Do("pay-1", b.pay())
+				if resolveAt < fault.After {
+					want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, o)
+				}
 				require.NoError(b, <-said)
 				time.Sleep(time.Minute)
 				want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.known())
