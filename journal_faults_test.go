@@ -122,6 +122,26 @@ func TestAnAttemptThatCannotBeRecordedIsNotMade(t *testing.T) {
 	})
 }
 
+// What is confirmed on disk stays so when only the body that a repeat brought
+// cannot be recorded: the caller gets it all the same.
+func TestAConfirmedWhoseBodyIsNotRecordedIsConfirmed(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Fault{Commit: true, See: mockserver.SeeTruncated, Keep: 5}), func(b *bench) {
+		updates := 0
+		b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
+			if updates++; updates == 3 { // the first answer, the second attempt, its answer
+				return oncehttp.ErrJournal
+			}
+			return nil
+		}})
+		o, err := b.c.Do("pay-1", b.pay())
+		b.ruled(o, err)
+		want{oncehttp.Confirmed, "", 2, false, true}.check(b, o)
+		assert.False(b, o.Response.BodyIncomplete)
+		assert.Equal(b, 3, updates)
+	})
+}
+
 // Rules 6 and 13: an answer that could not be recorded is told as NotRecorded,
 // with the answer; it is written with the next commit that succeeds.
 func TestAnAnswerThatCouldNotBeRecordedIsKeptUntilItIs(t *testing.T) {
