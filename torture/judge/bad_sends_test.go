@@ -90,7 +90,7 @@ var brokenSends = []breach{
 		s.tells(do, s.done(1))
 		return s
 	}},
-	{"what was answered is sent by one driver at a time", "two at once", func() *story {
+	{"one driver sends an action at a time", "two at once", func() *story {
 		s := newStory(judge.Keyed)
 		one, two := s.call(judge.OpDo), s.call(judge.OpDo)
 		s.save()

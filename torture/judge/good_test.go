@@ -319,6 +319,17 @@ var honest = map[string]func() *story{
 		s.tells(do, o)
 		return s
 	},
+	"a server that breaks its contract, and nothing betrays it": func() *story {
+		s := newStory(judge.Keyed)
+		s.change(func(a *judge.Action) { a.Honest, a.Marked = false, false })
+		do := s.call(judge.OpDo)
+		s.attempt(true, 0)
+		s.attempt(false, 409, "1")
+		s.after(time.Second)
+		s.attempt(true, 201)
+		s.tells(do, s.done(3))
+		return s
+	},
 	"a portal that answers in the API's name": func() *story {
 		s := newStory(judge.Unprotected)
 		s.change(func(a *judge.Action) { a.Spoofed = true })

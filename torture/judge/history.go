@@ -37,15 +37,18 @@ func CheckHistory(r *Run) (findings []Finding, checked bool) {
 			checked = false
 			continue
 		}
-		m := model{view: v}.porcupine()
-		switch porcupine.CheckOperationsTimeout(m, events, mostTime) {
+		switch v.possible(events) {
 		case porcupine.Unknown:
 			checked = false
 		case porcupine.Illegal:
-			findings = append(findings, Finding{Rule: historyRule, Count: lies, Action: v.Name, Text: tellHistory(shrink(m, events))})
+			findings = append(findings, Finding{Rule: historyRule, Count: lies, Action: v.Name, Text: tellHistory(v.shrink(events))})
 		}
 	}
 	return findings, checked
+}
+
+func (v *view) possible(events []porcupine.Operation) porcupine.CheckResult {
+	return porcupine.CheckOperationsTimeout(model{v}.porcupine(), events, mostTime)
 }
 
 // An event is what one operation was, with what it told.
@@ -124,13 +127,13 @@ func (v *view) history() []porcupine.Operation {
 // shrink leaves out what was told as long as what is left is still impossible.
 // What happened stays: without it the rest would be impossible for other
 // reasons.
-func shrink(m porcupine.Model, events []porcupine.Operation) []porcupine.Operation {
+func (v *view) shrink(events []porcupine.Operation) []porcupine.Operation {
 	for i := len(events) - 1; i >= 0; i-- {
 		if k := events[i].Input.(event).kind; k == eventWord || k == eventEffect {
 			continue
 		}
 		less := slices.Delete(slices.Clone(events), i, i+1)
-		if porcupine.CheckOperationsTimeout(m, less, mostTime) == porcupine.Illegal {
+		if v.possible(less) == porcupine.Illegal {
 			events = less
 		}
 	}

@@ -10,14 +10,14 @@ import (
 type disk uint8
 
 const (
-	absent            disk = iota
-	unexposed              // Pending, and nothing can have taken effect
-	exposed                // Pending, and something may have
-	confirmed              //
-	refused                // Rejected
-	refusedNow             // Rejected, and begun again by a new Do
-	confirmedConflict      // Confirmed, and there is evidence against it
-	refusedConflict        // Rejected, and there is evidence against it
+	absent    disk = iota
+	unexposed      // Pending, and nothing can have taken effect
+	exposed        // Pending, and something may have
+	confirmed
+	refused           // Rejected
+	refusedNow        // Rejected, and begun again by a new Do
+	confirmedConflict // Confirmed, and there is evidence against it
+	refusedConflict   // Rejected, and there is evidence against it
 	disks
 )
 
@@ -70,7 +70,6 @@ func (m model) porcupine() porcupine.Model {
 			}
 			return m.step(from, reach, input.(event))
 		},
-		DescribeOperation: func(input, _ any) string { return input.(event).String() },
 	}
 	return nondeterministic.ToModel()
 }

@@ -24,7 +24,7 @@ var effectRules = []Rule{
 		}
 	}},
 	{"a second effect that the answers betray is told", 5, lies, func(v *view, bad report) {
-		if v.Protection != Keyed || len(v.effects) < 2 {
+		if !v.Marked || len(v.effects) < 2 {
 			return
 		}
 		for _, o := range v.told {

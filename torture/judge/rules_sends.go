@@ -95,7 +95,7 @@ var sendRules = []Rule{
 			}
 		}
 	}},
-	{"what was answered is sent by one driver at a time", 15, lies, func(v *view, bad report) {
+	{"one driver sends an action at a time", 15, lies, func(v *view, bad report) {
 		for i := 1; i < len(v.sends); i++ {
 			last, s := v.sends[i-1], v.sends[i]
 			if s.Life == last.Life && (last.Ended == 0 || last.Ended > s.Seq) {

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -92,12 +91,15 @@ var toldRules = []Rule{
 	}},
 	{"no text says failed of what is not known", 5, lies, func(v *view, bad report) {
 		for _, o := range v.told {
+			if o.Outcome.State != oncehttp.Pending {
+				continue
+			}
 			first, _, _ := strings.Cut(o.Outcome.Explain(), "\n")
 			var pending *oncehttp.PendingError
 			if errors.As(o.Err, &pending) {
 				first += "\n" + pending.Error()
 			}
-			if o.Outcome.State == oncehttp.Pending && strings.Contains(strings.ToLower(first), "failed") {
+			if strings.Contains(strings.ToLower(first), "failed") {
 				bad("%s at %d told %q", o.Kind, o.Return, first)
 				return
 			}
@@ -108,20 +110,20 @@ var toldRules = []Rule{
 			if o.Return == 0 || o.Outcome == nil && o.Err == nil {
 				continue
 			}
-			var text strings.Builder
+			var text string
 			secrets := v.run.Secrets
 			if o.Err != nil {
-				text.WriteString(o.Err.Error())
+				text = o.Err.Error() + "\n"
 			}
 			if o.Outcome != nil {
-				fmt.Fprintf(&text, "\n%s\n%v", o.Outcome.Explain(), o.Outcome)
+				text += o.Outcome.Explain() + "\n" + o.Outcome.String()
 				if len(o.Outcome.Key) >= shortKey {
 					secrets = append(slices.Clip(secrets), o.Outcome.Key)
 				}
 			}
 			for _, secret := range secrets {
-				if strings.Contains(text.String(), secret) {
-					bad("%s at %d told %q in %q", o.Kind, o.Return, secret, text.String())
+				if strings.Contains(text, secret) {
+					bad("%s at %d told %q in %q", o.Kind, o.Return, secret, text)
 					return
 				}
 			}

@@ -66,6 +66,8 @@ type Action struct {
 	// mark tells: a portal's 200, a refusal or a 429 after the effect, an effect
 	// that comes to show later than the contract's settle time.
 	Spoofed bool
+	// Marked: the contract has a mark for the answers of repeats (its Replay).
+	Marked bool
 	// Lookups: a lookup may prove that a lost attempt had no effect.
 	Lookups bool
 	// Gate names the host gate; actions with the same one share it. Empty: none.

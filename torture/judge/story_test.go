@@ -46,7 +46,7 @@ func (s *story) plan(name string, p judge.Protection) {
 	a := judge.Action{Name: name, Protection: p, Method: "POST", BodySHA256: first, AttemptTimeout: time.Minute, Gate: "host"}
 	switch p {
 	case judge.Keyed:
-		a.Window, a.Share, a.Honest = time.Hour, 0.9, true
+		a.Window, a.Share, a.Honest, a.Marked = time.Hour, 0.9, true, true
 	case judge.Idempotent:
 		a.Method = "PUT"
 	}
