@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/oncehttp/oncehttp/torture/mutant"
 )
 
 // A part is one way to look for a broken promise: a test of a package below,
@@ -40,17 +42,18 @@ func parts(seed uint64) []*part {
 		{name: "kill", test: "TestKills", weight: 4, limit: 5 * time.Minute, args: numbered("-kill.seed=%d", "-kill.kills=40")},
 		{name: "disk", test: "TestImages", weight: 3, limit: 5 * time.Minute, args: numbered("-disk.seed=%d", "-disk.images=400")},
 		{
-			// A run shorter than all of them takes others each time.
+			// A run too short for all of them takes others each time.
 			name: "mutant", test: "TestMutants", weight: 3, limit: 5 * time.Minute,
 			args: func(n uint64) ([]string, bool) {
-				return []string{"-mutant.rotate=1", fmt.Sprintf("-mutant.at=%d", seed+n)}, true
+				all := uint64(len(mutant.Table()))
+				return []string{"-mutant.rotate=1", fmt.Sprintf("-mutant.at=%d", (seed+n)%all)}, n < all
 			},
 		},
 	}
 }
 
 // simSeeds is how many seeds one process of the simulation runs.
-const simSeeds = 500
+const simSeeds = 2000
 
 // next is the part that is furthest behind its share, or nil. The first of
 // equals wins.
