@@ -110,6 +110,8 @@ type Life struct {
 	Outages []Outage
 	// Journal says what becomes of the n-th write.
 	Journal map[int]JournalFault
+	// NoContract: it has none, and begins nothing.
+	NoContract bool
 	// Ahead is how much later than now the journal was last written, as it says.
 	Ahead time.Duration
 	End   End

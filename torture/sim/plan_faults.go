@@ -47,6 +47,7 @@ const (
 	faultFull
 	faultUnknown
 	faultClock
+	faultNoContract // one life without it
 	faultClose
 	// Of callers and hooks.
 	faultPatience
@@ -67,7 +68,7 @@ var faultNames = [faultCount]string{
 	"drop", "lost", "silent", "late", "slow", "cut", "garbage", "drip", "endless", "early", "informational", "gateway",
 	"throttled", "redirect", "moved", "portal", "spoof", "own5xx", "forget", "servercrash",
 	"restart", "dials", "shortmemory", "refused", "atfirst",
-	"crash", "crashwrite", "full", "unknown", "clock", "close",
+	"crash", "crashwrite", "full", "unknown", "clock", "nocontract", "close",
 	"patience", "reworded", "born", "person", "force", "lookup", "lookupfails", "authorize",
 	"long",
 }

@@ -13,12 +13,16 @@ func (p *Plan) newLife(d dice, callers int) (l Life) {
 		l.Asleep = pick(d, time.Minute, time.Hour, 25*time.Hour, 72*time.Hour)
 	}
 	l.Run = d.chance(0.25)
+	l.NoContract = p.On.has(faultNoContract) && d.chance(0.3)
 	for range callers {
 		var steps []Step
 		for range 1 + d.IntN(3) {
 			s := p.newStep(d)
 			if p.On.has(faultLong) && !l.Run && d.chance(0.1) { // Run makes a pass every few seconds
 				s.After = pick(d, time.Hour, 25*time.Hour)
+			}
+			if l.NoContract && s.Call != CallPending && s.Call != CallResolve {
+				s.Call = CallRead
 			}
 			steps = append(steps, s)
 		}

@@ -2,10 +2,11 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/oncehttp/oncehttp"
@@ -147,9 +148,12 @@ func (w *world) contract() oncehttp.Contract {
 func (l *life) config() oncehttp.Config {
 	c := l.world.plan.Client
 	cfg := oncehttp.Config{
-		Transport: l.wire, Contracts: []oncehttp.Contract{l.contract()},
-		Retry: c.Retry, Gate: oncehttp.Gate{Off: c.GateOff}, WindowShare: c.Share, Concurrency: c.Concurrency,
+		Transport: l.wire,
+		Retry:     c.Retry, Gate: oncehttp.Gate{Off: c.GateOff}, WindowShare: c.Share, Concurrency: c.Concurrency,
 		MaxResponseBody: c.MaxResponse, NewKey: l.newKey,
+	}
+	if !l.plan.NoContract {
+		cfg.Contracts = []oncehttp.Contract{l.contract()}
 	}
 	if !c.Jitter {
 		cfg.Retry.BackOff = l.backOff
@@ -191,13 +195,27 @@ func (w *world) count() {
 		w.happened[what]++
 		if o := op.Outcome; o != nil {
 			w.happened["told "+o.State.String()+" "+string(o.Reason)]++
+			if o.MayHaveRepeated {
+				w.happened["told of a second effect"]++
+			}
+			if o.Reworded {
+				w.happened["told of the first wording"]++
+			}
+		}
+		for name, err := range errorNames {
+			if errors.Is(op.Err, err) {
+				w.happened["told "+name]++
+			}
+		}
+	}
+	for _, l := range w.record.run.Lives {
+		if !l.Behind.IsZero() {
+			w.happened["life with its clock behind"]++
 		}
 	}
 }
 
-// merge adds counts.
-func merge(to, from map[string]int) {
-	for name := range maps.Keys(from) {
-		to[name] += from[name]
-	}
+var errorNames = map[string]error{
+	"a mismatch": oncehttp.ErrMismatch, "closed": oncehttp.ErrClosed, "in flight": oncehttp.ErrInFlight, "a deadline": context.DeadlineExceeded,
+	"refused dials": syscall.ECONNREFUSED, "no room": syscall.ENOSPC, "an unknown fate": oncehttp.ErrFateUnknown,
 }

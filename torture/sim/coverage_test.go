@@ -1,0 +1,95 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var covered = flag.Uint64("sim.covered", 2500, "how many seeds everything must have happened in")
+
+// expected are the names of what has to happen. Nobody here copies a journal, or
+// says Confirmed of what did not happen, so that evidence could speak against it.
+func expected() (names []string) {
+	for f := faultDrop; f <= faultServerCrash; f++ {
+		names = append(names, "fault "+f.String())
+	}
+	for _, end := range []End{EndShutdown, EndQuiet, EndClose, EndCrash} {
+		names = append(names, "end "+string(end))
+	}
+	for _, f := range []JournalFault{JournalFull, JournalLost, JournalKept, JournalCrashBefore, JournalCrashAfter} {
+		names = append(names, "journal "+string(f))
+	}
+	for name := range errorNames {
+		names = append(names, "told "+name)
+	}
+	return append(names,
+		"told Confirmed ", "told Rejected Refused", "told Rejected Unauthorized", "told Rejected Conflict",
+		"told Pending NotSent", "told Pending Unknown", "told Pending InProgress", "told Pending Throttled", "told Pending ServerError",
+		"told Pending StoredFailure", "told Pending KeyExpired", "told Pending NoContract", "told Pending Unauthorized",
+		"told Pending NeedsCredentials", "told Pending NotRecorded", "told Pending GateClosed", "told Pending Redirected",
+		"told of a second effect", "told of the first wording",
+		"life with its clock behind", "server restart", "authorize failed",
+		"lookup found", "lookup not found", "lookup too early", "lookup failed",
+		"op do", "op do cut off", "op begin", "op resume", "op run", "op read", "op resolve", "op pending")
+}
+
+// It also shows, with -v, how often.
+func TestEverythingThatIsPlannedHappens(t *testing.T) {
+	dir := scratch(t)
+	happened := map[string]int{}
+	missing := expected()
+	seed := uint64(0)
+	for ; seed < *covered && (len(missing) > 0 || seed < *seeds); seed++ {
+		for name, n := range runSeed(t, NewPlan(seed), dir).Happened {
+			happened[name] += n
+		}
+		missing = slices.DeleteFunc(missing, func(name string) bool { return happened[name] > 0 })
+	}
+	t.Logf("in %d seeds:", seed)
+	for _, name := range slices.Sorted(maps.Keys(happened)) {
+		t.Logf("%6d %s", happened[name], name)
+	}
+	assert.Empty(t, missing, "planned, and never happened")
+}
+
+func TestASeedAlwaysGivesTheSamePlan(t *testing.T) {
+	plans := map[string]uint64{}
+	for seed := range uint64(200) {
+		text := NewPlan(seed).String()
+		require.Equal(t, text, NewPlan(seed).String())
+		other, known := plans[text]
+		require.False(t, known, "seeds %d and %d have one plan", seed, other)
+		plans[text] = seed
+	}
+}
+
+// It also shows, with -v, how often a seed repeats itself: what nobody can seed
+// is the choice of select among what is ready, and the order of timers of one
+// time.
+func TestMostRunsOfASeedAreTheSame(t *testing.T) {
+	dir := scratch(t)
+	same, all := 0, 0
+	for seed := range uint64(200) {
+		ledger := func() string { return fmt.Sprint(runSeed(t, NewPlan(seed), dir).ledger()) }
+		all++
+		if ledger() == ledger() {
+			same++
+		}
+	}
+	t.Logf("%d of %d seeds gave the same ledger twice", same, all)
+	assert.Greater(t, same, all/2)
+}
+
+// ledger is what the server saw, without what no two runs have in common.
+func (r Result) ledger() (lines []string) {
+	for _, q := range r.Run.Requests {
+		lines = append(lines, fmt.Sprintln(q.Time.Sub(begins), q.Method, q.Path, q.Key, q.Status, q.Effect, q.Replayed))
+	}
+	return lines
+}
