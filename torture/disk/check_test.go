@@ -19,8 +19,29 @@ import (
 	"github.com/oncehttp/oncehttp/torture/tally"
 )
 
-// known is what a child has said so far.
+// A memory is what a child has said so far, and so what a power cut must leave.
+type memory interface {
+	// learn reads on in what was said.
+	learn(said []string)
+	clone() memory
+	// demands tells memories apart that ask for other things.
+	demands() string
+	// check uses the journal at path, in a directory of its own; there: it was
+	// left by the power cut, else there is none yet.
+	check(path string, there bool) findings
+}
+
+// memory of what the job's child says.
+func (j job) memory() memory {
+	if j.Kind == "client" {
+		return newTold(j)
+	}
+	return newKnown(newPlan(j.Seed, j.Writers, j.Writes))
+}
+
+// known is the memory of a plan that is carried out.
 type known struct {
+	plan  *plan
 	lines int
 	// opened: the journal was open, so it is on disk.
 	opened bool
@@ -32,10 +53,9 @@ type known struct {
 }
 
 func newKnown(p *plan) *known {
-	return &known{acked: make([]int, len(p.entries)), refused: make([]int, len(p.entries))}
+	return &known{plan: p, acked: make([]int, len(p.entries)), refused: make([]int, len(p.entries))}
 }
 
-// learn reads on in what was said.
 func (k *known) learn(said []string) {
 	for ; k.lines < len(said); k.lines++ {
 		line := said[k.lines]
@@ -53,11 +73,13 @@ func (k *known) learn(said []string) {
 	}
 }
 
-func (k *known) clone() *known {
+func (k *known) clone() memory {
 	c := *k
 	c.acked, c.refused = slices.Clone(k.acked), slices.Clone(k.refused)
 	return &c
 }
+
+func (k *known) demands() string { return fmt.Sprint(k.opened, k.acked, k.refused) }
 
 // A finding is something broken, under a name of package tally.
 type finding struct{ count, text string }
@@ -83,18 +105,40 @@ func (f *findings) rescue() {
 
 const journalName = "intents.db"
 
-// checkImage opens what a power cut has left, in an empty directory.
-func checkImage(dir string, img image, p *plan, k *known) (found findings) {
+// checkImage puts what a power cut has left into an empty directory, and uses
+// it. An image is in another file than its journal was, so it is a copy, and
+// says so; what it holds can be read, and it can be adopted.
+func checkImage(dir string, img image, m memory) (found findings) {
 	defer found.rescue()
-	path := filepath.Join(dir, journalName)
+	defer func() {
+		left, err := os.ReadDir(dir)
+		if err != nil {
+			panic(err)
+		}
+		for _, entry := range left {
+			os.Remove(filepath.Join(dir, entry.Name()))
+		}
+	}()
 	for name, b := range img {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			panic(err)
 		}
-		defer os.Remove(filepath.Join(dir, name))
 	}
-	defer os.Remove(path)
 	_, there := img[journalName]
+	found = m.check(filepath.Join(dir, journalName), there)
+	left, err := os.ReadDir(dir)
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range left {
+		if len(found) == 0 && strings.HasSuffix(entry.Name(), ".compact") {
+			found.lie("%s was not swept away", entry.Name())
+		}
+	}
+	return found
+}
+
+func (k *known) check(path string, there bool) (found findings) {
 	if !there && k.opened {
 		found.lost("the file is gone")
 		return found
@@ -104,33 +148,26 @@ func checkImage(dir string, img image, p *plan, k *known) (found findings) {
 		found.lost("it does not open: %v", err)
 		return found
 	}
-	// An image is in another file than its journal was.
 	if j.Standing().Copied != there {
 		found.lie("Standing.Copied is %t", !there)
 	}
-	present := found.checkEntries(j, p, k)
+	present := found.checkEntries(j, k)
 	if err := j.Close(); err != nil {
 		found.lie("it does not close: %v", err)
 	}
-	if listed, err := os.ReadDir(dir); err == nil {
-		for _, entry := range listed {
-			if strings.HasSuffix(entry.Name(), ".compact") {
-				found.lie("%s was not swept away", entry.Name())
-			}
-		}
+	if len(found) == 0 {
+		found.checkStructure(path)
 	}
 	if len(found) == 0 {
-		found.checkStructure(path, present)
-	}
-	if len(found) == 0 {
-		found.checkUse(path, p, present)
+		found.checkUse(path, k.plan, present)
 	}
 	return found
 }
 
 // checkEntries compares all that a journal tells with the plan, and returns the
 // step at which each entry is; 0: it is not there.
-func (f *findings) checkEntries(j oncehttp.Journal, p *plan, k *known) []int {
+func (f *findings) checkEntries(j oncehttp.Journal, k *known) []int {
+	p := k.plan
 	present := make([]int, len(p.entries))
 	holders := map[string]int{}
 	for n, e := range p.entries {
@@ -261,7 +298,7 @@ func (f *findings) checkList(name string, list iter.Seq2[oncehttp.Entry, error],
 
 // checkStructure has bbolt check its pages, and counts what is in the indexes
 // by what the entries are.
-func (f *findings) checkStructure(path string, present []int) {
+func (f *findings) checkStructure(path string) {
 	db, err := bbolt.Open(path, 0, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true, Timeout: time.Second})
 	if err != nil {
 		f.lie("bbolt does not open it: %v", err)

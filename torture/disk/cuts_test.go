@@ -54,7 +54,7 @@ func (d *disk) eachCut(random *rand.Rand, few bool, yield func(image)) {
 	}
 	for i, n := range loose {
 		// Of many writes, some.
-		if d.changes[n].data == nil || few || k > 6 && random.IntN(k) >= 6 {
+		if d.changes[n].data == nil || few && k > 1 || k > 6 && random.IntN(k) >= 6 {
 			continue
 		}
 		for _, how := range tears(random, len(d.changes[n].data), k == 1) {

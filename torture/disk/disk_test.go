@@ -3,6 +3,7 @@ package disk
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"testing"
 )
@@ -16,7 +17,8 @@ func TestImages(t *testing.T) {
 	needStrace(t)
 	for seed, done := *seedFlag, int64(0); done < int64(*imagesFlag); seed++ {
 		s := newSurvey(fmt.Sprintf("go test ./torture/disk -run '^TestImages$' -disk.seed=%d -disk.images=1 -v", seed))
-		s.powerRun(t, seed)
+		s.powerRun(t, writeJob(seed))
+		s.powerRun(t, clientJob(seed))
 		s.tally.Print(os.Stdout)
 		s.failures(t)
 		done += s.tally["images"]
@@ -44,4 +46,14 @@ func TestDamage(t *testing.T) {
 	}
 	s.tally.Print(os.Stdout)
 	s.failures(t)
+}
+
+func writeJob(seed uint64) job {
+	random := rand.New(rand.NewPCG(seed, 3))
+	return job{Kind: "write", Seed: seed, Writers: 1 + random.IntN(4), Writes: 24 + random.IntN(16)}
+}
+
+func clientJob(seed uint64) job {
+	random := rand.New(rand.NewPCG(seed, 6))
+	return job{Kind: "client", Seed: seed, Writers: 1 + random.IntN(3), Writes: 8 + random.IntN(8)}
 }

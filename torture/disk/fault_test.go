@@ -149,8 +149,7 @@ func (r *run) ended() (found findings) {
 
 // leftBehind opens the file that the run has left, in its place.
 func (s *survey) leftBehind(where string, j job, said []string) {
-	p := newPlan(j.Seed, j.Writers, j.Writes)
-	k := newKnown(p)
+	k := newKnown(newPlan(j.Seed, j.Writers, j.Writes))
 	k.learn(said)
 	var found findings
 	defer func() { s.report(where+", as it was left", found) }()
@@ -163,12 +162,12 @@ func (s *survey) leftBehind(where string, j job, said []string) {
 	if journal.Standing().Copied {
 		found.lie("it takes itself for a copy")
 	}
-	present := found.checkEntries(journal, p, k)
+	found.checkEntries(journal, k)
 	if err := journal.Close(); err != nil {
 		found.lie("it does not close: %v", err)
 	}
 	if len(found) == 0 {
-		found.checkStructure(j.Path, present)
+		found.checkStructure(j.Path)
 	}
 }
 

@@ -37,7 +37,7 @@ func newSurvey(repeat string) *survey {
 
 // fresh says whether the image is to be checked: it is another one, or more was
 // acknowledged.
-func (s *survey) fresh(img image, k *known) bool {
+func (s *survey) fresh(img image, m memory) bool {
 	var sum maphash.Hash
 	sum.SetSeed(s.seed)
 	for _, name := range slices.Sorted(maps.Keys(img)) {
@@ -47,7 +47,7 @@ func (s *survey) fresh(img image, k *known) bool {
 	// Beside the journal lies at most what will be its next file: whether it is
 	// whole makes no other image.
 	one := sum.Sum64()
-	fmt.Fprint(&sum, k.acked, k.opened, k.refused)
+	fmt.Fprint(&sum, m.demands())
 	two := sum.Sum64()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,11 +93,10 @@ func (s *survey) failures(t testing.TB) {
 // moment, or, after a fault at event number from, at some later ones.
 func (s *survey) powerCuts(t testing.TB, j job, r *run, from int) {
 	t.Helper()
-	p := newPlan(j.Seed, j.Writers, j.Writes)
 	type question struct {
-		img   image
-		known *known
-		where string
+		img    image
+		memory memory
+		where  string
 	}
 	questions := make(chan question, workers)
 	var checking sync.WaitGroup
@@ -106,22 +105,22 @@ func (s *survey) powerCuts(t testing.TB, j job, r *run, from int) {
 		checking.Go(func() {
 			defer done()
 			for q := range questions {
-				s.report(q.where, checkImage(dir, q.img, p, q.known))
+				s.report(q.where, checkImage(dir, q.img, q.memory))
 			}
 		})
 	}
 	random := rand.New(rand.NewPCG(j.Seed, 2))
-	d, k := newDisk(filepath.Dir(j.Path)), newKnown(p)
+	d, m := newDisk(filepath.Dir(j.Path)), j.memory()
 	moment := 0
 	cut := func() {
 		moment++
-		k.learn(d.said)
-		known := k.clone()
+		m.learn(d.said)
+		now := m.clone()
 		n := 0
-		d.eachCut(random, from > 0, func(img image) {
+		d.eachCut(random, from > 0 || j.Kind == "client", func(img image) {
 			n++
-			if s.fresh(img, known) {
-				questions <- question{img, known, fmt.Sprintf("seed %d, moment %d (after %q), image %d", j.Seed, moment, last(d.said), n)}
+			if s.fresh(img, now) {
+				questions <- question{img, now, fmt.Sprintf("%s, seed %d, moment %d (after %q), image %d", j.Kind, j.Seed, moment, last(d.said), n)}
 			}
 		})
 	}
@@ -146,20 +145,20 @@ func last(said []string) string {
 	return strings.TrimSpace(said[len(said)-1])
 }
 
-// powerRun makes one run of a seed, and checks all that power cuts may leave.
-func (s *survey) powerRun(t testing.TB, seed uint64) {
+// powerRun makes one run of a job, and checks all that power cuts may leave.
+func (s *survey) powerRun(t testing.TB, j job) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 3))
 	dir, done := scratch(t)
 	defer done()
-	j := job{Kind: "write", Path: filepath.Join(dir, journalName), Seed: seed, Writers: 1 + random.IntN(4), Writes: 24 + random.IntN(16)}
+	j.Path = filepath.Join(dir, journalName)
 	r := j.trace(t, diskTime...)
+	where := fmt.Sprintf("%s, seed %d", j.Kind, j.Seed)
 	if r.died != "" {
-		s.report(fmt.Sprintf("seed %d", seed), findings{{tally.Panics, r.died}})
+		s.report(where, findings{{tally.Panics, r.died}})
 	}
 	for _, line := range r.said {
 		if strings.HasPrefix(line, "error") || strings.HasPrefix(line, "not ") {
-			s.report(fmt.Sprintf("seed %d", seed), findings{{tally.Lies, "without a fault: " + line}})
+			s.report(where, findings{{tally.Lies, "without a fault: " + line}})
 		}
 	}
 	s.powerCuts(t, j, r, 0)
