@@ -97,6 +97,9 @@ func clientConfig(s server) oncehttp.Config {
 		Contracts: []oncehttp.Contract{oncehttp.IdempotencyKey("*", 24*time.Hour)},
 		Retry:     oncehttp.Retry{MaxAttempts: 2, Base: time.Microsecond, Cap: time.Microsecond},
 		Gate:      oncehttp.Gate{Off: true},
+		// One after another, so that what follows a fault can be told from what it
+		// overtakes.
+		Concurrency: 1,
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/oncehttp/oncehttp/torture/tally"
 )
 
-// A fault makes the when-th call of a thread fail.
+// A fault makes the when-th call of a thread fail. The zero value is the job's own
+// limit on the size of files, at which a write is cut short and the next fails.
 type fault struct {
 	call, with string
 	when       int
@@ -78,6 +79,9 @@ var faulty = []struct {
 }
 
 func (f fault) arguments(path string) []string {
+	if f.call == "" {
+		return nil
+	}
 	args := []string{"-e", fmt.Sprintf("inject=%s:%s:when=%d", f.call, f.with, f.when)}
 	if f.path {
 		args = append(args, "-P", path, "-e", "trace="+f.call+",write", "-P", "/proc/self/fd/1")
@@ -85,11 +89,16 @@ func (f fault) arguments(path string) []string {
 	return args
 }
 
-func (f fault) String() string { return fmt.Sprintf("%s:%s:when=%d", f.call, f.with, f.when) }
+func (f fault) String() string {
+	if f.call == "" {
+		return "a limit on the size of the file"
+	}
+	return fmt.Sprintf("%s:%s:when=%d", f.call, f.with, f.when)
+}
 
 // full: the disk has no room, and a write says so.
 func (f fault) full() bool {
-	return slices.Contains([]string{"error=ENOSPC", "error=EFBIG", "error=EDQUOT"}, f.with)
+	return f.call == "" || slices.Contains([]string{"error=ENOSPC", "error=EFBIG", "error=EDQUOT"}, f.with)
 }
 
 // faultRun makes one run with a fault. It is false if the call was never made
@@ -101,21 +110,23 @@ func (s *survey) faultRun(t testing.TB, j job, f fault) bool {
 	j.Path = filepath.Join(dir, journalName)
 	r := j.trace(t, f.arguments(j.Path)...)
 	from := slices.IndexFunc(r.events, func(e event) bool { return e.injected })
+	if f.call == "" { // a limit
+		from = slices.IndexFunc(r.events, func(e event) bool { return e.failed && e.errno == "EFBIG" })
+	}
 	if from < 0 {
 		return false
 	}
 	s.tally["faults"]++
+	where := fmt.Sprintf("%s, seed %d, %s", j.Kind, j.Seed, f)
 	found := r.ended()
-	said := 0 // before the fault
-	for _, line := range r.lines(from) {
-		_ = line
-		said++
+	switch {
+	case j.Kind == "client":
+		found = append(found, f.judgeClient(r.events)...)
+	case f.path: // what was said is not in the trace
+		found = append(found, f.judge(r.said, 0)...)
+	default:
+		found = append(found, f.judge(r.said, len(r.lines(from)))...)
 	}
-	if f.path { // what was said is not in the trace
-		said = 0
-	}
-	found = append(found, f.judge(r.said, said)...)
-	where := fmt.Sprintf("seed %d, %s", j.Seed, f)
 	s.report(where, found)
 	s.leftBehind(where, j, r.said)
 	if !f.path {
@@ -147,28 +158,17 @@ func (r *run) ended() (found findings) {
 	return found
 }
 
-// leftBehind opens the file that the run has left, in its place.
+// leftBehind opens the file that the run has left, in its place: it is no copy.
 func (s *survey) leftBehind(where string, j job, said []string) {
-	k := newKnown(newPlan(j.Seed, j.Writers, j.Writes))
-	k.learn(said)
+	m := j.memory()
+	m.learn(said)
 	var found findings
 	defer func() { s.report(where+", as it was left", found) }()
 	defer found.rescue()
-	journal, err := openJournal(j.Path, false)
-	if err != nil {
-		found.lost("it does not open: %v", err)
-		return
+	if k, is := m.(*known); is {
+		k.inPlace = true
 	}
-	if journal.Standing().Copied {
-		found.lie("it takes itself for a copy")
-	}
-	found.checkEntries(journal, k)
-	if err := journal.Close(); err != nil {
-		found.lie("it does not close: %v", err)
-	}
-	if len(found) == 0 {
-		found.checkStructure(j.Path)
-	}
+	found = m.check(j.Path, true)
 }
 
 // An answer is what the child said of one call.
@@ -218,7 +218,7 @@ func (f fault) judge(said []string, from int) (found findings) {
 		if a.what != "error" {
 			continue
 		}
-		rolledBack := f.full() && (f.call == "pwrite64" || f.call == "ftruncate" && a.is("fate") == false && strings.Contains(a.classes, "errno"))
+		rolledBack := f.full() && (f.call == "pwrite64" || f.call == "" || f.call == "ftruncate" && a.is("fate") == false && strings.Contains(a.classes, "errno"))
 		switch {
 		case rolledBack && a.is("fate"):
 			found.lie("a full disk, told by a write, leaves nothing unknown: %s", line)

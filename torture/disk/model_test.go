@@ -184,7 +184,7 @@ func (d *disk) sync(e event, before func()) {
 		}
 		covered := []*change{}
 		for _, ch := range d.changes {
-			if ch.file == file && ch.ended && !ch.dropped {
+			if ch.file == file && ch.ended && !ch.dropped && !ch.stored {
 				covered = append(covered, ch)
 			}
 		}
