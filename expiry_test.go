@@ -219,3 +219,36 @@ func TestAConnectionGotAfterTheWindowCarriesNothing(t *testing.T) {
 		})
 	}
 }
+
+// The clock is read again after the save, whatever the transport reports.
+func TestASaveThatOutlastsTheWindowIsFollowedByNoAttempt(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Lost()), func(b *bench) {
+		first := b.do()
+		want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, first)
+		b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
+			time.Sleep(5 * time.Minute)
+			return nil
+		}})
+		sleepUntil(first.SafeUntil.Add(-time.Minute))
+		want{oncehttp.Pending, oncehttp.KeyExpired, 1, true, false}.check(b, b.do())
+		assert.Len(b, b.srv.Requests(), 1)
+	}, oneAttempt, func(cfg *oncehttp.Config) {
+		base := cfg.Transport
+		cfg.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+			return base.RoundTrip(req.WithContext(context.Background())) // it reports no connection
+		})
+	})
+}
+
+// Not from its answer: the server may have kept the key since the first byte.
+func TestTheWindowCountsFromTheStartOfAnAttemptThatTakesLong(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{Work: 20 * time.Minute, Script: []mockserver.Fault{mockserver.Lost()}}, func(b *bench) {
+		begun := time.Now()
+		o := b.do()
+		want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, o)
+		assert.Equal(b, 20*time.Minute, time.Since(begun))
+		assert.Equal(b, begun.Add(24*time.Hour*9/10-30*time.Minute).UnixNano(), o.SafeUntil.UnixNano())
+	}, oneAttempt, func(cfg *oncehttp.Config) { cfg.Retry.AttemptTimeout = 30 * time.Minute })
+}
