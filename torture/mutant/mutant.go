@@ -30,9 +30,9 @@ type Catcher struct {
 	// Part is the directory of the test's package, from the repository's root.
 	Part string
 	Test string
-	// From and Seeds say which of its seeds the simulation needs. Zero Seeds: the
+	// Seeds is how many of its seeds the simulation needs, from 0 on. Zero: the
 	// test has none.
-	From, Seeds int
+	Seeds int
 	// Finding must stand in what the test prints: the name of the broken rule.
 	// Empty: that the test fails says it.
 	Finding string
@@ -45,7 +45,7 @@ func (by Catcher) String() string {
 		text = by.Part + " " + text
 	}
 	if by.Seeds > 0 {
-		text += fmt.Sprintf(" in %d seeds from %d", by.Seeds, by.From)
+		text += fmt.Sprintf(" in %d seeds", by.Seeds)
 	}
 	if by.Finding != "" {
 		text += fmt.Sprintf(" (%s)", by.Finding)
@@ -62,6 +62,11 @@ func Table() []Mutant {
 		all = append(all, group...)
 	}
 	return all
+}
+
+// seeds is the simulation, and the rule of the judge that is broken.
+func seeds(n int, rule string) Catcher {
+	return Catcher{Part: "torture/sim", Test: "TestTheClientKeepsItsPromisesUnderEveryPlan", Seeds: n, Finding: rule}
 }
 
 // unit is a test of the library itself.

@@ -9,16 +9,19 @@ func answers() []Mutant {
 		Edits: []Edit{{"classify.go", `	case s/100 == 2:
 `, `	case s/100 == 2, s == http.StatusFound, s == http.StatusSeeOther:
 `}},
+		By: []Catcher{seeds(100, "Confirmed has an effect"), unit("TestARedirectThatChangesTheMethodIsNeverFollowed")},
 	}, {
 		Name:    "portal-believed",
 		Fault:   "answers without the API's own mark are taken for the API's",
 		Promise: confirmedOnly,
 		Edits:   []Edit{{"classify.go", `	if !contract.Origin.isZero() && !contract.Origin.marks(f.header, f.body) && (f.status/100 == 2 || f.status/100 == 4) {`, `	if false {`}},
+		By:      []Catcher{seeds(300, "Confirmed has an effect"), unit("TestAContractsRulesComeBeforeTheTable")},
 	}, {
 		Name:    "portal-refusal-believed",
 		Fault:   "a 4xx without the API's own mark is taken for the API's",
 		Promise: rejectedOnly,
 		Edits:   []Edit{{"classify.go", `(f.status/100 == 2 || f.status/100 == 4) {`, `f.status/100 == 2 {`}},
+		By:      []Catcher{unit("TestAContractsRulesComeBeforeTheTable")},
 	}, {
 		Name:    "server-error-refused",
 		Fault:   "a 5xx counts as a definite no",
@@ -26,6 +29,7 @@ func answers() []Mutant {
 		Edits: []Edit{{"classify.go", `		return judgement{effect: effectMaybe, again: againNow, reason: ServerError}
 `, `		return judgement{effect: effectNone, again: againNo, reason: Refused}
 `}},
+		By: []Catcher{seeds(300, "Rejected has no effect, then or later")},
 	}, {
 		Name:    "timeout-answer-refused",
 		Fault:   "a 408 counts as a definite no",
@@ -35,6 +39,7 @@ func answers() []Mutant {
 `, `	case s == http.StatusRequestTimeout:
 		return judgement{reason: Refused, refusal: true}
 `}},
+		By: []Catcher{unit("TestEveryAttemptIsJudgedAsTheDesignSays")},
 	}, {
 		Name:    "in-progress-refused",
 		Fault:   "a 409 that says in progress counts as a definite no",
@@ -43,7 +48,12 @@ func answers() []Mutant {
 		}
 `, `			return judgement{reason: Refused, refusal: true}
 		}
+`}, {"classify.go", `	case VerdictInProgress:
+		return judgement{effect: effectMaybe, again: againNow, reason: InProgress}
+`, `	case VerdictInProgress:
+		return judgement{reason: Refused, refusal: true}
 `}},
+		By: []Catcher{seeds(300, "Rejected has no effect, then or later"), unit("TestAConflictIsReadByWhatItSays")},
 	}, {
 		Name:    "cut-answer-whole",
 		Fault:   "an answer that did not arrive whole is told as whole",
@@ -53,10 +63,12 @@ func answers() []Mutant {
 `, `	case err != nil && s.facts.status == 0:
 		s.facts.cut, s.err = true, err
 `}},
+		By: []Catcher{unit("TestACutOffSuccessIsConfirmedAndItsBodyIsAskedFor")},
 	}, {
 		Name:    "redirect-to-anywhere",
 		Fault:   "a redirect to another origin is followed",
 		Promise: rejectedOnly,
 		Edits:   []Edit{{"request.go", `	if err != nil || to.User != nil || to.Scheme != from.Scheme || !strings.EqualFold(authority(to), authority(from)) {`, `	if err != nil || to.User != nil {`}},
+		By:      []Catcher{unit("TestARedirectIsFollowedOnlyToTheSameOrigin")},
 	}}
 }

@@ -10,6 +10,7 @@ func evidence() []Mutant {
 		return
 `, `		r.State, r.Reason = state, ""
 `}},
+		By: []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "late-success-dropped",
 		Fault:   "a success that comes after the intent was settled otherwise is ignored",
@@ -25,38 +26,43 @@ func evidence() []Mutant {
 	}
 	if s == nil || s.ID != e.attempt {
 `}},
+		By: []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "overtaken-answer-dropped",
 		Fault:   "an answer is forgotten when another write came between",
 		Promise: settledStays,
-		Edits: []Edit{{"intent.go", `			if heard := m.heard; heard != nil {
-				m.hear(*heard, p, now)`, `			if heard := m.heard; heard != nil && false {
-				m.hear(*heard, p, now)`}},
+		Edits:   []Edit{{"intent.go", `if heard := m.heard; heard != nil {`, `if heard := m.heard; heard != nil && false {`}},
+		By:      []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "conflict-unlisted",
 		Fault:   "an intent in conflict is not open any more",
 		Promise: settledStays,
 		Edits:   []Edit{{"record.go", `func (r record) open() bool { return r.State == Pending || r.Reason == Conflict }`, `func (r record) open() bool { return r.State == Pending }`}},
+		By:      []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "refusal-begun-again",
 		Fault:   "a new Do begins any refused action again",
 		Promise: settledStays,
 		Edits:   []Edit{{"record.go", `	return r.State == Rejected && r.Reason == Unauthorized && r.First.IsZero()`, `	return r.State == Rejected && r.First.IsZero()`}},
+		By:      []Catcher{seeds(300, "what is settled stays so"), unit("TestARunThatIsReplayedGetsTheFirstAnswerFromTheJournal")},
 	}, {
 		Name:    "rejected-while-in-flight",
 		Fault:   "a person's no is taken while an attempt may still arrive",
 		Promise: rejectedOnly,
 		Edits:   []Edit{{"resolve.go", `	if w.State == Rejected && (r.Sending != nil ||`, `	if w.State == Rejected && (`}},
+		By:      []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "refusal-after-a-lost-answer",
 		Fault:   "an unmarked refusal rejects an intent whose earlier attempt may have taken effect",
 		Promise: rejectedOnly,
 		Edits:   []Edit{{"classify.go", `	case j.effect == effectNone && j.again == againNo && (!exposed || j.settles):`, `	case j.effect == effectNone && j.again == againNo:`}},
+		By:      []Catcher{seeds(300, "Rejected has no effect, then or later"), unit("TestARefusalAfterALostAnswerLeavesTheIntentPending")},
 	}, {
 		Name:    "unmarked-refusal-settles",
 		Fault:   "under a contract a refusal settles without the replay marker",
 		Promise: rejectedOnly,
 		Edits:   []Edit{{"classify.go", `	case j.refusal && contract.Stored.Refusals:`, `	case j.refusal:`}},
+		By:      []Catcher{seeds(1000, "Rejected has no effect, then or later"), unit("TestARefusalAfterALostAnswerLeavesTheIntentPending")},
 	}, {
 		Name:    "not-found-at-once",
 		Fault:   "one lookup that does not find the effect is taken for proof",
@@ -66,5 +72,6 @@ func evidence() []Mutant {
 `}, {"lookup.go", `	case kind == NotFound && now.Before(r.Absent.Add(settle)):
 `, `	case kind == NotFound && now.Before(r.Absent.Add(settle)) && false:
 `}},
+		By: []Catcher{unit("TestNotFoundIsProofOnlyWhenItIsSaidTwiceASettleTimeApart")},
 	}}
 }

@@ -13,6 +13,7 @@ func exposure() []Mutant {
 `, `			m.call.exposedHere = true
 		}
 `}},
+		By: []Catcher{seeds(100, "what is told not to have executed has not"), unit("TestAnAttemptWithoutAStatusMayHaveExecuted")},
 	}, {
 		Name:    "exposure-forgotten-at-restart",
 		Fault:   "an attempt that a crash cut off counts as never sent",
@@ -23,11 +24,13 @@ func exposure() []Mutant {
 			r.Reason,`, `		r.Sending, r.Last = nil, s.At
 		if r.State == Pending {
 			r.Reason,`}},
+		By: []Catcher{seeds(300, "what may have executed is not sent again unprotected"), unit("TestWithoutAContractACrashInMidAttemptIsForAPerson")},
 	}, {
 		Name:    "lost-answer-never-sent",
 		Fault:   "an error after the connection was got counts as never sent",
 		Promise: honestPending,
 		Edits:   []Edit{{"attempt.go", `	if !g.asked || g.got || g.bodyHit || !hasBody && !plain {`, `	if !g.asked {`}},
+		By:      []Catcher{seeds(100, "what is told not to have executed has not"), unit("TestAnAttemptWithoutAStatusMayHaveExecuted")},
 	}, {
 		Name:    "may-have-executed-denied",
 		Fault:   "the outcome of an exposed intent says that nothing can have happened",
@@ -35,11 +38,13 @@ func exposure() []Mutant {
 		Edits: []Edit{{"record.go", `	return r.State == Pending && (r.Exposed || r.Sending != nil)
 `, `	return r.State == Pending && r.Sending != nil
 `}},
+		By: []Catcher{seeds(30, "what is told not to have executed has not"), unit("TestAnOpenOutcomeSaysWhatIsKnownAndWhatToDo")},
 	}, {
 		Name:    "exposed-told-not-sent",
 		Fault:   "an intent that may have taken effect is told as NotSent when a later attempt was refused a connection",
 		Promise: honestPending,
 		Edits:   []Edit{{"intent.go", `		if r.Exposed && (r.Reason == NotSent || r.Reason == Refused) {`, `		if false {`}},
+		By:      []Catcher{seeds(300, "an outcome makes sense")},
 	}, {
 		Name:    "repeat-untold",
 		Fault:   "MayHaveRepeated is never set",
@@ -47,12 +52,14 @@ func exposure() []Mutant {
 		Edits: []Edit{{"intent.go", `		r.Repeated = true
 `, `		r.Repeated = false
 `}},
+		By: []Catcher{unit("TestAnAnswerThatContradictsTheContractIsAnEvent")},
 	}, {
 		Name:    "unprotected-resent",
 		Fault:   "a POST without a contract is sent again after a lost answer",
 		Promise: unprotectedOne,
 		Edits: []Edit{{"classify.go", `ambiguous && !j.settles && !protects {`, `ambiguous && !j.settles && !protects && j.contradicts != "" {`},
 			{"intent.go", `(protection == unprotected || protection == idempotent && !m.call.exposedHere)`, `(protection != keyed && !m.call.exposedHere)`}},
+		By: []Catcher{seeds(300, "what may have executed is not sent again unprotected")},
 	}, {
 		Name:    "server-error-resent",
 		Fault:   "a POST without a contract is sent again after a 5xx, as one that did nothing",
@@ -60,16 +67,19 @@ func exposure() []Mutant {
 		Edits: []Edit{{"classify.go", `		return judgement{effect: effectMaybe, again: againNow, reason: ServerError}
 `, `		return judgement{effect: effectNone, again: againNow, reason: ServerError}
 `}},
+		By: []Catcher{seeds(300, "what may have executed is not sent again unprotected")},
 	}, {
 		Name:    "unprotected-resumed",
 		Fault:   "a POST without a contract that a crash cut off is sent again by Resume",
 		Promise: unprotectedOne,
 		Edits:   []Edit{{"intent.go", `(protection == unprotected || protection == idempotent && !m.call.exposedHere)`, `(protection == unprotected && m.call.exposedHere || protection == idempotent && !m.call.exposedHere)`}},
+		By:      []Catcher{seeds(100, "what may have executed is not sent again unprotected")},
 	}, {
 		Name:    "put-resumed",
 		Fault:   "an exposed PUT without a contract is sent again by Resume",
 		Promise: unprotectedOne,
 		Edits:   []Edit{{"intent.go", `(protection == unprotected || protection == idempotent && !m.call.exposedHere)`, `protection == unprotected`}},
+		By:      []Catcher{seeds(100, "what may have executed is sent again without a key only by the same call")},
 	}, {
 		Name:    "pass-through-retried",
 		Fault:   "a POST that passes through unjournaled is retried like a GET",
@@ -79,12 +89,14 @@ func exposure() []Mutant {
 `, `	case c.cfg.Unmatched == PassThrough:
 		return routeRetry, nil
 `}},
+		By: []Catcher{unit("TestRoutesByMethodBodyAndContext")},
 	}, {
 		Name:    "contract-gone-sent",
 		Fault:   "an intent whose contract is gone is sent as before",
 		Promise: insideWindow,
 		Edits: []Edit{{"intent.go", `	if r.Begun.Wire != "" && p.contract == nil {`, `	if false {`},
 			{"record.go", `	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():`, `	case r.Begun.Wire != "":`}},
+		By: []Catcher{unit("TestAnIntentWhoseContractIsGoneIsNotSent")},
 	}, {
 		Name:    "distrust-forgotten",
 		Fault:   "a contract that an answer has contradicted is trusted on",
@@ -97,15 +109,18 @@ func exposure() []Mutant {
 			h.protection = unprotected
 		}
 `, ``}},
+		By: []Catcher{unit("TestAFreshSuccessAfterInProgressEndsTheTrustInTheContract")},
 	}, {
 		Name:    "copy-adopts-itself",
 		Fault:   "a copied journal sends as if the original were gone",
 		Promise: copiesWait,
 		Edits:   []Edit{{"client.go", `	if cfg.AdoptCopy {`, `	if true {`}},
+		By:      []Catcher{unit("TestACopiedJournalSendsNothingUntilItIsAdopted")},
 	}, {
 		Name:    "copy-unexposed",
 		Fault:   "what was unresolved in a copied journal counts as never sent",
 		Promise: copiesWait,
 		Edits:   []Edit{{"record.go", `	if !r.copied || r.State != Pending {`, `	if true {`}},
+		By:      []Catcher{unit("TestWhatWasUnresolvedInACopyCountsAsSentSinceItWasBegun")},
 	}}
 }

@@ -12,6 +12,7 @@ func identity() []Mutant {
 	}
 	f.request = req
 `}},
+		By: []Catcher{seeds(10, "one key"), unit("TestManyCallersOfFewActionsMakeOneEffectEach")},
 	}, {
 		Name:    "key-lost-at-restart",
 		Fault:   "an intent that is taken up from the journal gets a new key",
@@ -23,6 +24,7 @@ func identity() []Mutant {
 	}
 	m := machine{rec: r, next: r}
 `}},
+		By: []Catcher{seeds(10, "one key")},
 	}, {
 		Name:    "later-payload-sent",
 		Fault:   "a repeated call's bytes travel instead of the first call's",
@@ -30,39 +32,30 @@ func identity() []Mutant {
 		Edits: []Edit{{"perform.go", `		f.drafted, f.live = true, t.draft.live
 `, `		f.drafted, f.live, f.body = true, t.draft.live, t.draft.body
 `}},
-	}, {
-		Name:    "retry-from-the-middle",
-		Fault:   "a second attempt's body begins where the first one's ended",
-		Promise: sameKey,
-		Edits: []Edit{{"attempt.go", `		req.Body = &attemptBody{guard: g, r: bytes.NewReader(body)}
-`, `		if req.Body == nil || req.Body == http.NoBody {
-			req.Body = &attemptBody{guard: g, r: bytes.NewReader(body)}
-		}
-`}, {"client.go", `	f.request = req
-	return event{kind: evReadied`, `	if f.request != nil {
-		req.Body = f.request.Body
-	}
-	f.request = req
-	return event{kind: evReadied`}},
+		By: []Catcher{unit("TestTheSamePayloadInAnotherSpellingIsTheSameIntent")},
 	}, {
 		Name:    "mismatch-ignored",
 		Fault:   "an action that comes again with another payload is answered as if it were the same",
 		Promise: onePayload,
 		Edits:   []Edit{{"perform.go", `	if print == r.Begun.Fingerprint {`, `	if print == r.Begun.Fingerprint || true {`}},
+		By:      []Catcher{seeds(100, "another payload is a mismatch")},
 	}, {
 		Name:    "credentials-journaled",
 		Fault:   "the Authorization header is taken for an ordinary one",
 		Promise: noSecrets,
 		Edits:   []Edit{{"secrets.go", `"cookie", "authoriz", "authentic"`, `"cookie", "authentic"`}},
+		By:      []Catcher{unit("TestSecretsAreSentAndNeverSaidOrWritten")},
 	}, {
 		Name:    "userinfo-journaled",
 		Fault:   "a URL's user and password stay in it",
 		Promise: noSecrets,
 		Edits:   []Edit{{"secrets.go", `	k.User, k.Fragment, k.RawFragment = nil, "", ""`, `	k.Fragment, k.RawFragment = "", ""`}},
+		By:      []Catcher{unit("TestSecretsAreSentAndNeverSaidOrWritten")},
 	}, {
 		Name:    "key-logged",
 		Fault:   "events name the key itself instead of its print",
 		Promise: noSecrets,
 		Edits:   []Edit{{"event.go", `keyPrint(r.Begun.Key)`, `r.Begun.Key`}},
+		By:      []Catcher{unit("TestTheKeyIsNeverSaidWhole")},
 	}}
 }

@@ -13,6 +13,7 @@ func recording() []Mutant {
 	m.call.attempts++
 	m.do(command{kind: cmdSend, record: *r, timeout: p.attempt})
 `}},
+		By: []Catcher{seeds(10, "every send has a save of its own before it"), unit("TestTheKeyIsOnDiskBeforeTheFirstByteAndNeverChanges")},
 	}, {
 		Name:    "send-after-a-failed-save",
 		Fault:   "an attempt goes out though the save that starts it failed",
@@ -24,6 +25,7 @@ func recording() []Mutant {
 				m.unsaved(e.kind == evSaveUnknown)
 			}
 `}},
+		By: []Catcher{seeds(100, "every send has a save of its own before it"), unit("TestAnAttemptThatCannotBeRecordedIsNotMade")},
 	}, {
 		Name:    "failed-save-ignored",
 		Fault:   "an outcome that the journal did not take is told as settled",
@@ -35,6 +37,7 @@ func recording() []Mutant {
 				m.unsaved(e.kind == evSaveUnknown)
 			}
 `}},
+		By: []Catcher{seeds(300, "an outcome is told once it is saved"), unit("TestAnAnswerThatCouldNotBeRecordedIsKeptUntilItIs")},
 	}, {
 		Name:    "told-before-saved",
 		Fault:   "callers hear of an outcome while its save is under way",
@@ -45,6 +48,7 @@ func recording() []Mutant {
 			}
 			e = c.save(f, cmd.record)
 `}},
+		By: []Catcher{unit("TestRoundTripTellsOnlyWhatIsRecorded")},
 	}, {
 		Name:    "outcome-never-saved",
 		Fault:   "an outcome is told and not written",
@@ -60,6 +64,7 @@ func recording() []Mutant {
 	}
 	m.do(command{kind: cmdSettle, record: m.next})
 `}},
+		By: []Catcher{seeds(10, "an outcome is told once it is saved"), unit("TestAnActionThatSucceedsAtOnceCostsTwoCommits")},
 	}, {
 		Name:    "evidence-dropped-by-a-failed-save",
 		Fault:   "an answer that the journal did not take is forgotten",
@@ -67,6 +72,7 @@ func recording() []Mutant {
 		Edits: []Edit{{"perform.go", `	if m.heard != nil {
 		c.kept[f.action] = &m`, `	if false {
 		c.kept[f.action] = &m`}},
+		By: []Catcher{unit("TestAnAnswerThatCouldNotBeRecordedIsKeptUntilItIs")},
 	}, {
 		Name:    "evidence-not-written-at-close",
 		Fault:   "evidence that is kept in memory is dropped when the client closes",
@@ -77,6 +83,7 @@ func recording() []Mutant {
 `, `	kept := map[string]*machine{}
 	c.mu.Unlock()
 `}},
+		By: []Catcher{unit("TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses")},
 	}, {
 		Name:    "attempt-uncounted",
 		Fault:   "an attempt is saved without being counted",
@@ -84,6 +91,7 @@ func recording() []Mutant {
 		Edits: []Edit{{"intent.go", `	r.Attempts++
 `, ``}, {"intent.go", `		m.next.Attempts--
 `, ``}},
+		By: []Catcher{seeds(10, "attempts are not fewer than sends and requests"), unit("TestALostAnswerIsAskedForAgainUnderTheSameKey")},
 	}, {
 		Name:    "hop-unrecorded",
 		Fault:   "a redirect is followed within the attempt, without a save",
@@ -105,6 +113,7 @@ func recording() []Mutant {
 		}
 	}
 `}},
+		By: []Catcher{seeds(100, "attempts are not fewer than sends and requests"), unit("TestAHopThatIsLostIsAskedForAgainWhereItBegan")},
 	}, {
 		Name:    "transport-resends",
 		Fault:   "attempts keep GetBody, by which net/http sends them again by itself, and no guard stops it",
@@ -113,12 +122,14 @@ func recording() []Mutant {
 `, `	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 `}, {"attempt.go", `				g.cancel(errResend)
 `, ``}},
+		By: []Catcher{unit("TestTheTransportNeverResendsByItself")},
 	}, {
 		Name:    "guard-gone",
 		Fault:   "a base that sends again by itself is not stopped",
 		Promise: countedSends,
 		Edits: []Edit{{"attempt.go", `				g.cancel(errResend)
 `, ``}},
+		By: []Catcher{unit("TestABaseThatResendsIsStoppedByTheGuard")},
 	}, {
 		Name:    "replayable-write",
 		Fault:   "a body-less write keeps the header by which net/http takes it for replayable, and no guard stops it",
@@ -126,10 +137,12 @@ func recording() []Mutant {
 		Edits: []Edit{{"attempt.go", `		hideReplayable(req)
 `, ``}, {"attempt.go", `				g.cancel(errResend)
 `, ``}},
+		By: []Catcher{unit("TestTheTransportNeverResendsByItself")},
 	}, {
 		Name:    "two-drivers",
 		Fault:   "every caller drives the intent by itself",
 		Promise: oneDriver,
 		Edits:   []Edit{{"perform.go", `	if f, ok := c.flights[action]; ok {`, `	if f, ok := c.flights[action]; ok && false {`}},
+		By:      []Catcher{seeds(100, "what was answered is sent by one driver at a time"), unit("TestFiftyCallersOfOneActionMakeOneRequest")},
 	}}
 }

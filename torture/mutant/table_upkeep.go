@@ -18,11 +18,13 @@ func upkeep() []Mutant {
 		}
 	}
 `}},
+		By: []Catcher{unit("TestWhatIsNotSettledIsNeverPruned")},
 	}, {
 		Name:    "poisoned-journal-goes-on",
 		Fault:   "the journal takes writes after a sync that failed",
 		Promise: journalFails,
 		Edits:   []Edit{{"bolt_commit.go", `	j.stop(boltFailed(j.path, "is stopped, since it cannot tell whether`, `	_ = (boltFailed(j.path, "is stopped, since it cannot tell whether`}},
+		By:      []Catcher{unit("TestAFailedSyncStopsTheJournal")},
 	}, {
 		Name:    "commits-not-synced",
 		Fault:   "commits are not synced",
@@ -31,6 +33,7 @@ func upkeep() []Mutant {
 `, `		NoFreelistSync: true,
 		NoSync: true,
 `}},
+		By: []Catcher{unit("TestAFailedSyncStopsTheJournal")},
 	}, {
 		Name:    "replaced-file-unnoticed",
 		Fault:   "a journal whose file was removed or replaced is written on",
@@ -40,11 +43,13 @@ func upkeep() []Mutant {
 		return j.stop(`}, {"bolt_commit.go", `	if err := j.identity.at(j.path); err != nil {
 		return j.lose(`, `	if err := j.identity.at(j.path); err != nil && false {
 		return j.lose(`}},
+		By: []Catcher{unit("TestARemovedOrReplacedFileIsNoticedAtTheNextWrite")},
 	}, {
 		Name:    "any-revision-written",
 		Fault:   "a write does not look at what was written before it",
 		Promise: oneDriver,
 		Edits:   []Edit{{"bolt_write.go", `	case old.revision != w.entry.Revision, w.kind == writeDelete && old.open:`, `	case w.kind == writeDelete && old.open:`}},
+		By:      []Catcher{unit("TestTheBoltJournalKeepsTheContract")},
 	}, {
 		Name:    "name-taken-twice",
 		Fault:   "two intents may be begun under one action",
@@ -52,5 +57,6 @@ func upkeep() []Mutant {
 		Edits: []Edit{{"bolt_write.go", `		if found {
 			w.held = t.entry(holder, &held)`, `		if found && false {
 			w.held = t.entry(holder, &held)`}},
+		By: []Catcher{unit("TestTheBoltJournalKeepsTheContract")},
 	}}
 }

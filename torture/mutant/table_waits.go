@@ -9,6 +9,7 @@ func waits() []Mutant {
 		Edits: []Edit{{"intent.go", `	wait := j.wait
 `, `	wait := j.wait / 2
 `}},
+		By: []Catcher{seeds(300, "no send sooner than the server asked of the action")},
 	}, {
 		Name:    "retry-after-on-429-alone",
 		Fault:   "Retry-After is heard on a 429 only",
@@ -16,11 +17,13 @@ func waits() []Mutant {
 		Edits: []Edit{{"classify.go", `	if f.status != 0 {
 		j.wait, j.asked = retryAfter(f.header, now)`, `	if f.status == http.StatusTooManyRequests {
 		j.wait, j.asked = retryAfter(f.header, now)`}},
+		By: []Catcher{seeds(300, "no send sooner than the server asked of the action")},
 	}, {
 		Name:    "retry-after-forgotten-at-restart",
 		Fault:   "the floor of the next attempt is not written",
 		Promise: serversWish,
 		Edits:   []Edit{{"record.go", "`json:\"not_before,omitzero\"`", "`json:\"-\"`"}},
+		By:      []Catcher{unit("TestALongWishIsKeptAndNotCutToTheBudget")},
 	}, {
 		Name:    "jitter-subtracts",
 		Fault:   "jitter may shorten what the server asked for",
@@ -32,16 +35,19 @@ func waits() []Mutant {
 		wait = max(0, wait-e.delay)
 		r.Waits++
 `}},
+		By: []Catcher{seeds(300, "no send sooner than the server asked of the action")},
 	}, {
 		Name:    "gate-ignored",
 		Fault:   "a shut gate lets everybody go",
 		Promise: hostsWish,
 		Edits:   []Edit{{"gates.go", `	if h == nil || !h.gate.shut {`, `	if h == nil || !h.gate.shut || true {`}},
+		By:      []Catcher{unit("TestAHostsWishBindsEveryRequestToIt")},
 	}, {
 		Name:    "503-does-not-bind-the-gate",
 		Fault:   "Retry-After of a 503 binds its intent only",
 		Promise: serversWish,
 		Edits:   []Edit{{"admission.go", `	if j.asked && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {`, `	if j.asked && status == http.StatusTooManyRequests {`}},
+		By:      []Catcher{unit("TestOnlyAThrottledOrUnavailableHostBindsItsGate")},
 	}, {
 		Name:    "probe-before-the-wish",
 		Fault:   "a shut gate probes its host sooner than it asked",
@@ -49,6 +55,7 @@ func waits() []Mutant {
 		Edits: []Edit{{"gate.go", `		from = g.wish
 `, `		from = now
 `}},
+		By: []Catcher{unit("TestAWishBindsTheWholeHostAndJitterOnlyAddsToIt")},
 	}, {
 		Name:    "host-wish-forgotten-at-restart",
 		Fault:   "what a host asked of an earlier process binds only the intent that was told",
@@ -57,6 +64,7 @@ func waits() []Mutant {
 `, ``}, {"perform.go", `			c.gates.recall(f.gate, r.Seen, r.NotBefore)
 `, `			_ = c.gates.recall
 `}},
+		By: []Catcher{unit("TestWhatAHostAskedForBindsNewActionsAfterARestart")},
 	}, {
 		Name:    "stored-failure-retried",
 		Fault:   "a 5xx that the server replays is asked for again and again",
@@ -64,10 +72,12 @@ func waits() []Mutant {
 		Edits: []Edit{{"classify.go", `effectMaybe, true, againNo, StoredFailure
 `, `effectMaybe, true, againNow, StoredFailure
 `}},
+		By: []Catcher{unit("TestAStoredFailureIsNotAskedForAgain")},
 	}, {
 		Name:    "budget-ignored",
 		Fault:   "a call goes on after its time is up",
 		Promise: honestPending,
 		Edits:   []Edit{{"intent.go", `m.call.attempts >= p.maxAttempts && m.hop == "", r.NotBefore.After(m.call.until):`, `m.call.attempts >= p.maxAttempts && m.hop == "":`}},
+		By:      []Catcher{unit("TestACallStartsNoAttemptAfterItsTimeIsUp")},
 	}}
 }

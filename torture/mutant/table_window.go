@@ -10,6 +10,7 @@ func windows() []Mutant {
 			{"intent.go", `			c.until = until
 `, `			_ = until
 `}},
+		By: []Catcher{seeds(300, "what may have executed is sent again only inside the window")},
 	}, {
 		Name:    "window-not-read-after-the-save",
 		Fault:   "after the save the window is not looked at again",
@@ -17,11 +18,13 @@ func windows() []Mutant {
 		Edits: []Edit{{"intent.go", `	if h := m.hold(p, now); h.held || m.rec.State != Pending && !m.rec.Incomplete {
 `, `	if h := m.hold(p, now); h.held && h.reason != KeyExpired || m.rec.State != Pending && !m.rec.Incomplete {
 `}},
+		By: []Catcher{unit("TestASaveThatOutlastsTheWindowIsFollowedByNoAttempt")},
 	}, {
 		Name:    "window-not-read-at-the-connection",
 		Fault:   "a connection that comes after the window is used",
 		Promise: insideWindow,
 		Edits:   []Edit{{"attempt.go", `			if g.notAfter.IsZero() || !wallNow().After(g.notAfter) {`, `			if true {`}},
+		By:      []Catcher{unit("TestAConnectionGotAfterTheWindowCarriesNothing")},
 	}, {
 		Name:    "window-of-the-last-attempt",
 		Fault:   "the window counts from the last attempt instead of the first",
@@ -33,6 +36,7 @@ func windows() []Mutant {
 `, `	r.Exposed = r.State == Pending
 	r.First = at
 `}},
+		By: []Catcher{unit("TestTheWindowCountsFromTheFirstAttemptThatMayHaveExecuted")},
 	}, {
 		Name:    "window-of-the-answer",
 		Fault:   "the window counts from the end of the first attempt instead of its start",
@@ -44,6 +48,7 @@ func windows() []Mutant {
 		}
 		r.expose(now)
 `}},
+		By: []Catcher{unit("TestTheWindowCountsFromTheStartOfAnAttemptThatTakesLong")},
 	}, {
 		Name:    "window-whole",
 		Fault:   "the whole window is used, without a share or an attempt's time left at its end",
@@ -51,6 +56,7 @@ func windows() []Mutant {
 		Edits: []Edit{{"window.go", `	return max(0, length-max(0, attempt)), false
 `, `	return w.Length, false
 `}},
+		By: []Catcher{seeds(300, "what may have executed is sent again only inside the window")},
 	}, {
 		Name:    "window-of-today",
 		Fault:   "the present contract's window counts though the intent was begun under a smaller one",
@@ -60,6 +66,7 @@ func windows() []Mutant {
 	}
 `, `	_, _, _, _ = mine, forever, today, ever
 `}},
+		By: []Catcher{unit("TestTheSmallerOfTwoWindowsCounts")},
 	}, {
 		Name:    "birth-ignored",
 		Fault:   "an action born elsewhere counts its window from its own first attempt",
@@ -68,10 +75,12 @@ func windows() []Mutant {
 		anchor = r.Begun.Born
 	}
 `, ``}},
+		By: []Catcher{unit("TestAWindowCountsFromTheBirthOfTheAction")},
 	}, {
 		Name:    "clock-behind-trusted",
 		Fault:   "ages are computed though the clock is behind the journal",
 		Promise: insideWindow,
 		Edits:   []Edit{{"intent.go", `		if now.Before(later(r.Seen, p.latest)) {`, `		if false {`}},
+		By:      []Catcher{seeds(300, "what may have executed is not sent while the clock is behind")},
 	}}
 }
