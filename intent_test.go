@@ -281,7 +281,7 @@ func TestAnEventThatDoesNotFitChangesNothing(t *testing.T) {
 		cmdAsk:    {evAdmitted, evShut, evCancelled, evJoined, evRead},
 		cmdReady:  {evReadied, evUnready, evRead},
 		cmdSave:   {evSaved, evSaveFailed, evSaveUnknown, evOvertaken, evRead},
-		cmdSend:   {evAnswered},
+		cmdSend:   {evAnswered, evRead},
 		cmdWait:   {evWoke, evRead, evCancelled},
 	}
 	met := map[commandKind]int{}
