@@ -205,10 +205,11 @@ type guard struct {
 	cancel              context.CancelCauseFunc
 
 	mu             sync.Mutex // guards what follows; hooks run in several goroutines
-	asked, got     bool       // a connection
-	askedFor       string     // host and port of the last one
+	asked          bool       // a connection
+	got            []silence  // connections
+	askedFor       string     // host and port of the last one asked for
 	wrote, bodyHit bool       // this attempt's headers; its body was read
-	late           bool
+	shut           bool       // nothing may leave any more
 }
 
 func (g *guard) trace() *httptrace.ClientTrace {
@@ -224,12 +225,14 @@ func (g *guard) trace() *httptrace.ClientTrace {
 		GotConn: func(info httptrace.GotConnInfo) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
-			g.got = true
-			if g.notAfter.IsZero() || !wallNow().After(g.notAfter) {
+			g.got = append(g.got, silenceOf(info.Conn))
+			if !g.notAfter.IsZero() && wallNow().After(g.notAfter) {
+				g.shut = true
+				g.cancel(errLate)
+			}
+			if !g.shut {
 				return
 			}
-			g.late = true
-			g.cancel(errLate)
 			if t, ok := info.Conn.(*tls.Conn); !ok || t.ConnectionState().NegotiatedProtocol != "h2" {
 				info.Conn.Close() // on HTTP/1 it is this attempt's alone, and no cancellation outruns the write
 			}
@@ -265,10 +268,22 @@ func (g *guard) failure(err error, plain, hasBody bool) failure {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.asked || g.got || g.bodyHit || !hasBody && !plain {
+	if !g.asked || !plain && (g.bodyHit || !hasBody) {
+		return lost // it may have gone another way
+	}
+	for _, s := range g.got {
+		if !s.seal() {
+			return lost
+		}
+	}
+	if len(g.got) == 0 && g.bodyHit {
 		return lost
 	}
-	if untrusted(err) {
+	g.shut = true // what the base left behind, if it did, finds no way
+	switch {
+	case len(g.got) > 0:
+		return neverWritten
+	case untrusted(err):
 		return neverTrusted
 	}
 	return neverConnected
@@ -303,9 +318,9 @@ type attemptBody struct {
 func (b *attemptBody) Read(p []byte) (int, error) {
 	b.guard.mu.Lock()
 	b.guard.bodyHit = true
-	late := b.guard.late
+	shut := b.guard.shut
 	b.guard.mu.Unlock()
-	if late {
+	if shut {
 		return 0, errLate
 	}
 	return b.r.Read(p)

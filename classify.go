@@ -51,6 +51,9 @@ const (
 	neverTrusted
 	// neverSent: an error in the chain says so (NotSent() bool).
 	neverSent
+	// neverWritten: every connection that was got is watched, and nothing was
+	// written on it.
+	neverWritten
 	// streamRefused: HTTP/2 REFUSED_STREAM, or GOAWAY above our stream, by type.
 	streamRefused
 )
@@ -217,7 +220,7 @@ func judgeHost(f facts, contract *Contract) hostSign {
 
 func judgeFailure(f failure) judgement {
 	switch f {
-	case neverConnected, neverSent, streamRefused:
+	case neverConnected, neverSent, neverWritten, streamRefused:
 		return judgement{effect: effectNone, again: againNow, reason: NotSent}
 	case neverTrusted:
 		return judgement{effect: effectNone, again: againLater, reason: NotSent}

@@ -18,7 +18,8 @@ type Client struct {
 	cfg       Config
 	journal   Journal
 	base      http.RoundTripper
-	owned     *http.Transport // base, when it is ours
+	fresh     http.RoundTripper // for what may be sent once
+	owned     *http.Transport   // base, when it is ours
 	contracts *contractSet
 	identity  identity
 	sealing   sealing
@@ -105,12 +106,16 @@ func New(j Journal, cfg Config) (*Client, error) {
 		flights:  map[string]*flight{}, kept: map[string]*machine{}, distrusted: map[string]bool{},
 	}
 	if c.base == nil {
-		if t, ok := http.DefaultTransport.(*http.Transport); ok {
-			c.owned = t.Clone()
-		} else {
-			c.owned = &http.Transport{Proxy: http.ProxyFromEnvironment}
-		}
+		c.owned = newTransport()
 		c.base = c.owned
+	}
+	switch {
+	case cfg.FreshTransport != nil:
+		c.fresh = cfg.FreshTransport
+	case c.owned != nil:
+		c.fresh = freshLike(c.owned)
+	default:
+		c.fresh = c.base
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.gates = newGates(cfg, c.emit)

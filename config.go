@@ -21,6 +21,13 @@ type Config struct {
 	// Transport sends the attempts. Nil: a transport of the client's own, with
 	// http.DefaultTransport's settings.
 	Transport http.RoundTripper
+	// FreshTransport sends the attempts that no other may follow: of a POST or
+	// PATCH without a key that protects it. Over a connection that was kept alive,
+	// and that the server closes at that moment, such a request is lost and its
+	// outcome unknown; so make FreshTransport like Transport, with
+	// [http.Transport].DisableKeepAlives. Nil: where Transport is nil, one of the
+	// client's own, which makes a connection for each; else Transport.
+	FreshTransport http.RoundTripper
 	// Contracts are the APIs that honour idempotency keys. None: nothing that
 	// may have taken effect is ever sent again under a method that is not
 	// idempotent.

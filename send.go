@@ -15,12 +15,16 @@ func (c *Client) send(f *flight, cmd command) event {
 	c.emit(c.event(EventAttempt, r))
 	a := attempt{base: c.base, maxBody: c.cfg.MaxResponseBody, carrier: r.Begun.Carrier.Name, wire: r.Begun.Wire,
 		notAfter: cmd.until, timeout: cmd.timeout}
-	_, a.plain = c.base.(*http.Transport)
+	protection := r.protection(f.policy)
+	if protection == unprotected {
+		a.base = c.fresh
+	}
+	_, a.plain = a.base.(*http.Transport)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(f.ctx))
 	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
 	s := a.do(ctx, f.request, f.body)
 
-	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: r.protection(f.policy),
+	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: protection,
 		renewable:  c.cfg.Authorize != nil && !cmd.stale,
 		inProgress: r.Reason == InProgress, apart: r.Sending.At.Sub(r.Last)}
 	h.refused = r.RefusedStatus != 0 && r.RefusedStatus == s.facts.status
