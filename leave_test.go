@@ -1,0 +1,141 @@
+package oncehttp_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+// A stage is where a call is when its caller leaves.
+type stage struct {
+	server mockserver.Config
+	change func(*oncehttp.Config)
+	// before brings the client there; a call of other names shares nothing.
+	before func(b *bench, action string)
+	scheme string
+}
+
+func stages() map[string]stage {
+	unanswered := mockserver.Fault{See: mockserver.SeeNothing}.Always()
+	busy := mockserver.Status(503).With("Retry-After", "20").Always()
+	dials := func(dial func(ctx context.Context) (net.Conn, error)) func(*oncehttp.Config) {
+		return func(cfg *oncehttp.Config) {
+			transport := cfg.Transport.(*http.Transport)
+			transport.DialTLSContext = nil
+			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
+		}
+	}
+	return map[string]stage{
+		"dial": {change: dials(func(ctx context.Context) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() })},
+		"TLS handshake": {scheme: "https", change: dials(func(context.Context) (net.Conn, error) {
+			conn, _ := net.Pipe()
+			return conn, nil
+		})},
+		"write": {change: dials(func(context.Context) (net.Conn, error) {
+			conn, _ := net.Pipe()
+			return conn, nil
+		})},
+		"wait for the header": {server: script(unanswered)},
+		"body":                {server: script(mockserver.Fault{See: mockserver.SeeDrip}.Always())},
+		"backoff":             {server: script(mockserver.Status(409).With("Retry-After", "20").Always())},
+		"gate": {server: script(busy), change: func(cfg *oncehttp.Config) { cfg.Gate.Failures = 1 }, before: func(b *bench, action string) {
+			ctx, cancel := context.WithTimeout(b.Context(), time.Second)
+			defer cancel()
+			_, err := b.c.Do(action+" before", b.pay().WithContext(ctx))
+			require.ErrorIs(b, err, context.DeadlineExceeded)
+			_, err = b.c.Begin(action, b.pay()) // what is not recorded yet leaves with the context's error
+			require.NoError(b, err)
+		}},
+		"look-up": {server: script(mockserver.Fault{See: mockserver.SeeClose}.Always()), change: func(cfg *oncehttp.Config) {
+			unprotected(cfg)
+			cfg.Lookup = func(ctx context.Context, _ *oncehttp.Intent) (oncehttp.Finding, error) {
+				<-ctx.Done()
+				return oncehttp.Finding{}, ctx.Err()
+			}
+		}},
+		"another's call": {server: script(unanswered), before: func(b *bench, action string) {
+			go b.c.Do(action, b.pay())
+			time.Sleep(10 * time.Millisecond)
+		}},
+	}
+}
+
+// leave cancels a call, and says how long it took to return.
+func (s stage) leave(b *bench, action string, after time.Duration) time.Duration {
+	b.Helper()
+	if s.before != nil {
+		s.before(b, action)
+	}
+	req := b.pay()
+	if s.scheme != "" {
+		req.URL.Scheme = s.scheme
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	var left time.Time
+	var mu sync.Mutex
+	time.AfterFunc(after, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		left = time.Now()
+		cancel()
+	})
+	o, err := b.c.Do(action, req.WithContext(ctx))
+	mu.Lock()
+	took := time.Since(left)
+	mu.Unlock()
+	require.ErrorAs(b, err, new(*oncehttp.PendingError))
+	assert.ErrorIs(b, err, context.Canceled)
+	assert.Equal(b, oncehttp.Pending, o.State)
+	known, err := b.c.Outcome(b.Context(), action)
+	require.NoError(b, err)
+	assert.Equal(b, oncehttp.Pending, known.State)
+	return took
+}
+
+// T19
+func TestACallerWhoLeavesIsToldAtOnceWhereverTheCallIs(t *testing.T) {
+	t.Parallel()
+	slow := func(cfg *oncehttp.Config) { cfg.Retry.AttemptTimeout = time.Minute }
+	for name, s := range stages() {
+		if s.change == nil {
+			s.change = func(*oncehttp.Config) {}
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, s.server, func(b *bench) {
+				for i := range 3 {
+					assert.Zero(b, s.leave(b, fmt.Sprint("pay-", i), 20*time.Millisecond))
+				}
+				require.NoError(b, b.c.Close())
+			}, slow, s.change)
+		})
+		// On real sockets: the median of some, as the machine has more to do.
+		t.Run(name+", on sockets", func(t *testing.T) {
+			t.Parallel()
+			b := &bench{T: t, srv: mockserver.Start(s.server), path: journalPath(t)}
+			t.Cleanup(b.srv.Close)
+			transport := b.srv.Transport()
+			b.cfg = oncehttp.Config{Transport: transport, Retry: fieldRetry, Contracts: []oncehttp.Contract{oncehttp.IdempotencyKey("*", 24*time.Hour)}}
+			slow(&b.cfg)
+			s.change(&b.cfg)
+			b.open()
+			var took []time.Duration
+			for i := range 5 {
+				took = append(took, s.leave(b, fmt.Sprint("pay-", i), 50*time.Millisecond))
+			}
+			slices.Sort(took)
+			assert.Less(t, took[len(took)/2], 50*time.Millisecond)
+		})
+	}
+}
