@@ -15,7 +15,7 @@ import (
 )
 
 // A compressed answer has two ends that can be missing: the framing's, and the
-// compression's.
+// compression's. T21
 func TestACutOffCompressedAnswerIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	for _, framing := range []mockserver.Framing{mockserver.FramingLength, mockserver.FramingChunked, mockserver.FramingClose} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -176,4 +177,32 @@ func ExampleClient_Resume() {
 	// order-42/charge Confirmed
 	// order-43/charge Confirmed
 	// charges: 2
+}
+
+// The connection breaks before anything is written on it. Where it is watched
+// that is known, and the charge is sent again, though the API takes no keys.
+func ExampleWatchWrites() {
+	api := mockserver.Memory(mockserver.Config{})
+	defer api.Close()
+	path, remove := exampleJournal()
+	defer remove()
+	transport := api.Transport()
+	dial, broken := transport.DialContext, true
+	transport.DialContext = oncehttp.WatchWrites(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err == nil && broken {
+			conn, broken = &limitedConn{Conn: conn}, false // no byte leaves
+		}
+		return conn, err
+	})
+	client, err := oncehttp.Open(path, oncehttp.Config{Transport: transport, Retry: oncehttp.Retry{Base: time.Millisecond}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	outcome, err := client.Do("order-42/charge", exampleRequest("http://legacy.example.com/charges", `{"amount":500}`))
+	fmt.Println(outcome.State, err, "attempts:", outcome.Attempts, "charges:", api.EffectsTotal())
+	// Output:
+	// Confirmed <nil> attempts: 2 charges: 1
 }

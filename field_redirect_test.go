@@ -88,7 +88,7 @@ func TestAHopThatIsLostIsAskedForAgainWhereItBegan(t *testing.T) {
 	})
 }
 
-// NETHTTP T4, T5: http.Client follows redirects by calling RoundTrip again.
+// T4, T5: http.Client follows redirects by calling RoundTrip again.
 func TestWhatHTTPClientMakesOfARedirectIsNeverTheAction(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{301, 302, 303} {

@@ -54,9 +54,11 @@ func BenchmarkFresh(b *testing.B) {
 				conns.Store(0)
 				resumed.Store(0)
 				b.ReportAllocs()
+				before := cpuTime(b)
 				for b.Loop() {
 					trip(b, tt.transport, benchRequest(http.MethodPost, srv.URL, ""))
 				}
+				b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 				b.ReportMetric(float64(conns.Load())/float64(b.N), "conns/op")
 				b.ReportMetric(float64(resumed.Load())/float64(b.N), "resumed/op")
 				tt.transport.CloseIdleConnections()

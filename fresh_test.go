@@ -80,6 +80,7 @@ func TestAnIdleConnectionThatDiesMakesNothingUnknown(t *testing.T) {
 					})
 				}
 				p.Wait()
+				t.Logf("%d of %d are pending", pending.Load(), posts)
 				assert.EqualValues(t, posts, effects.Load()+pending.Load(), "what is not known was not done here")
 				if name == "lent" {
 					assert.NotZero(t, pending.Load(), "honest, and a nuisance")

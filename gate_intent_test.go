@@ -26,6 +26,7 @@ func TestWhatAnAttemptSaysOfItsHost(t *testing.T) {
 		{"no connection", facts{failure: neverConnected}, nil, hostDown},
 		{"a certificate that fails", facts{failure: neverTrusted}, nil, hostDown},
 		{"a breaker below us", facts{failure: neverSent}, nil, hostMute},
+		{"a connection that was closed when it was got", facts{failure: neverWritten}, nil, hostMute},
 		{"a lost answer", facts{failure: lost}, nil, hostMute},
 		{"throttled", facts{status: 429}, nil, hostDown},
 		{"bad gateway", facts{status: 502}, nil, hostDown},

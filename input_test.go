@@ -52,8 +52,8 @@ func TestARequestThatCannotBeSentIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 		"a header with NUL":         header("X-Y", "\x00"),
 		"a header with DEL":         header("X-Y", "\x7f"),
 		"a credential with NUL":     header("Authorization", "Bearer \x00"),
-		"trailers":                  func(r *http.Request) { r.Trailer = http.Header{"X-Sum": nil} }, // NETHTTP T16
-		"a length too long":         length(100),                                                     // NETHTTP T14
+		"trailers":                  func(r *http.Request) { r.Trailer = http.Header{"X-Sum": nil} }, // T16
+		"a length too long":         length(100),                                                     // T14
 		"a length too short":        length(3),
 		"one byte too many":         length(int64(len(payment)) - 1),
 	} {
@@ -223,7 +223,7 @@ func TestABodyThatBlocksEndsWithItsCaller(t *testing.T) {
 }
 
 // The contract of http.RoundTripper: the request is as it was, and one of
-// response and error is given.
+// response and error is given. T1
 func TestRoundTripNeverChangesTheRequest(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][]mockserver.Fault{

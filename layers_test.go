@@ -2,7 +2,6 @@ package oncehttp_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -21,17 +20,16 @@ func TestLayersThatRetryDoNotMultiplyWhatIsSent(t *testing.T) {
 	for name, fault := range map[string]mockserver.Fault{
 		"503": mockserver.Status(503).Always(), "lost": lost, "lost, and done": mockserver.Lost().Always(), "429": mockserver.Status(429).Always(),
 	} {
-		for _, change := range []func(*oncehttp.Config){func(*oncehttp.Config) {}, unprotected} {
-			var first []oncehttp.Contract
-			t.Run(fmt.Sprint(name), func(t *testing.T) {
+		for protected, change := range map[string]func(*oncehttp.Config){"keyed": func(*oncehttp.Config) {}, "unprotected": unprotected} {
+			t.Run(name+", "+protected, func(t *testing.T) {
 				t.Parallel()
 				inBubble(t, script(fault), func(b *bench) {
 					// A client of ours, over another, over a third.
-					first = b.cfg.Contracts
-					middle, err := oncehttp.Open(journalPath(b.T), oncehttp.Config{Transport: b.c, Retry: fieldRetry, Contracts: first})
+					contracts := b.cfg.Contracts
+					middle, err := oncehttp.Open(journalPath(b.T), oncehttp.Config{Transport: b.c, Retry: fieldRetry, Contracts: contracts})
 					require.NoError(b, err)
 					defer middle.Close()
-					outer, err := oncehttp.Open(journalPath(b.T), oncehttp.Config{Transport: middle, Retry: fieldRetry, Contracts: first})
+					outer, err := oncehttp.Open(journalPath(b.T), oncehttp.Config{Transport: middle, Retry: fieldRetry, Contracts: contracts})
 					require.NoError(b, err)
 					defer outer.Close()
 					attempts := 0
@@ -44,7 +42,7 @@ func TestLayersThatRetryDoNotMultiplyWhatIsSent(t *testing.T) {
 					assert.Len(b, b.srv.Requests(), attempts)
 					assert.LessOrEqual(b, attempts, 12)
 					assert.Empty(b, b.pending(), "the inner ones record nothing")
-					if len(first) > 0 {
+					if len(contracts) > 0 {
 						b.oneKey()
 					}
 				}, change)

@@ -20,7 +20,7 @@ import (
 )
 
 // A caller who is cancelled, wherever that is, gets a PendingError at once; the
-// attempt under way is finished and recorded by the client.
+// attempt under way is finished and recorded by the client. T19
 func TestACancelledCallerIsToldAtOnceAndTheAttemptIsFinished(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -139,7 +139,7 @@ func TestAWaitEndsWithTheCaller(t *testing.T) {
 	})
 }
 
-// NETHTTP T8, T18: http.Client.Timeout is a deadline and req.Cancel.
+// T8, T18: http.Client.Timeout is a deadline and req.Cancel.
 func TestTheTimeoutOfAnHTTPClientLeavesAPendingError(t *testing.T) {
 	t.Parallel()
 	for name, server := range map[string]mockserver.Config{

@@ -23,7 +23,7 @@ import (
 )
 
 // "A connection was asked for, none was got, and the body was never read"
-// proves that nothing was sent.
+// proves that nothing was sent. T9
 func TestWhatNeverGotAConnectionWasNeverSent(t *testing.T) {
 	t.Parallel()
 	dialing := func(err error) func(*oncehttp.Config) {

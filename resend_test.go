@@ -19,7 +19,7 @@ import (
 )
 
 // net/http sends a request again by itself when a reused connection dies, once
-// for each idle one, if a key makes it look replayable (NETHTTP T2).
+// for each idle one, if a key makes it look replayable (T2).
 func TestTheTransportNeverResendsByItself(t *testing.T) {
 	t.Parallel()
 	deletes := oncehttp.IdempotencyKey("*", 24*time.Hour)
@@ -114,7 +114,7 @@ func (c slowClose) Close() error {
 	return c.Conn.Close()
 }
 
-// NETHTTP T3: net/http follows GOAWAY without a limit, and REFUSED_STREAM with
+// T3: net/http follows GOAWAY without a limit, and REFUSED_STREAM with
 // one of its own.
 func TestHTTP2RefusalsAreCountedAndBackedOffHere(t *testing.T) {
 	t.Parallel()
@@ -230,7 +230,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// NETHTTP T7
+// T7
 func TestExpectContinueProvesNothing(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]mockserver.Fault{

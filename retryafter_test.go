@@ -103,6 +103,7 @@ func TestRetryAfterOnTheEdges(t *testing.T) {
 	}
 }
 
+// T23
 func TestADateIsMeasuredAgainstTheServersClock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)

@@ -48,7 +48,7 @@ func TestTheKeyIsOnDiskBeforeTheFirstByteAndNeverChanges(t *testing.T) {
 	})
 }
 
-// What comes between a request and its status line proves nothing.
+// What comes between a request and its status line proves nothing. T9, T20
 func TestAnAttemptWithoutAStatusMayHaveExecuted(t *testing.T) {
 	t.Parallel()
 	raw := func(text string) mockserver.Fault {
@@ -59,7 +59,7 @@ func TestAnAttemptWithoutAStatusMayHaveExecuted(t *testing.T) {
 		"closed":                {Commit: true, See: mockserver.SeeClose},
 		"silence":               {Commit: true, See: mockserver.SeeNothing},
 		"late":                  {Commit: true, After: time.Minute},
-		"103, then closed":      {Commit: true, See: mockserver.SeeClose, Informational: []int{103}}, // NETHTTP T11
+		"103, then closed":      {Commit: true, See: mockserver.SeeClose, Informational: []int{103}}, // T11
 		"102, then reset":       {Commit: true, See: mockserver.SeeReset, Informational: []int{102, 102}},
 		"garbage":               raw("\x16\x03\x01\x00\x02\x01\x00"),
 		"half a status line":    raw("HTTP/1.1 20"),
@@ -102,6 +102,31 @@ func TestTheCauseOfATimeOutSaysWhose(t *testing.T) {
 	})
 }
 
+// To cut it off would make an unknown outcome where there was none.
+func TestAnAttemptThatNoOtherMayFollowIsNotCutOff(t *testing.T) {
+	t.Parallel()
+	for _, server := range []mockserver.Config{{Work: time.Hour}, script(mockserver.Fault{See: mockserver.SeeDrip, Every: time.Minute})} {
+		inBubble(t, server, func(b *bench) {
+			want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.do())
+			assert.False(b, b.known().Response.BodyIncomplete)
+		}, unprotected)
+	}
+	// Another may follow what an idempotent method or a key protects.
+	for _, method := range []string{http.MethodPost, http.MethodDelete} {
+		inBubble(t, mockserver.Config{Work: time.Hour}, func(b *bench) {
+			o, err := b.c.Do("pay-1", b.request(method, "/payments", payment))
+			b.ruled(o, err)
+			assert.Equal(b, oncehttp.Pending, o.State)
+			assert.Equal(b, 4, o.Attempts)
+		}, func(cfg *oncehttp.Config) {
+			if method == http.MethodDelete {
+				unprotected(cfg)
+			}
+		})
+	}
+}
+
+// T11
 func Test1xxAnswersAreNoAnswers(t *testing.T) {
 	t.Parallel()
 	inBubble(t, script(mockserver.Fault{Informational: []int{100, 102, 103, 103}}), func(b *bench) {
@@ -130,7 +155,7 @@ func TestAnEarlyRefusalIsReadOrTheOutcomeIsOpen(t *testing.T) {
 	assert.Equal(t, 0, srv.EffectsTotal())
 }
 
-// C030
+// C030, T6, T15
 func TestEveryAttemptCarriesTheWholeBody(t *testing.T) {
 	t.Parallel()
 	body := make([]byte, 64<<10)
@@ -208,7 +233,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
 
-// C032
+// C032, T10
 func TestACutOffSuccessIsConfirmedAndItsBodyIsAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, framing := range []mockserver.Framing{mockserver.FramingLength, mockserver.FramingChunked, mockserver.FramingClose} {
@@ -299,7 +324,7 @@ func TestATransportThatReturnsNeitherAnswerNorErrorProvesNothing(t *testing.T) {
 	require.ErrorContains(t, err, "neither an answer nor an error")
 }
 
-// C080
+// C080, T12
 func TestDiscardedAnswersGiveTheirConnectionsBack(t *testing.T) {
 	t.Parallel()
 	const intents, connections = 60, 2
