@@ -63,11 +63,13 @@ func TestARefusalOnTheWayToTheServerIsNotSent(t *testing.T) {
 			u.Scheme = tt.proxy
 			c := open(t, journalPath(t), oncehttp.Config{
 				Contracts: []oncehttp.Contract{}, Transport: &http.Transport{Proxy: http.ProxyURL(u)},
-				Retry: oncehttp.Retry{MaxAttempts: 2, Base: time.Millisecond, Cap: time.Millisecond},
+				Retry: oncehttp.Retry{MaxAttempts: 2, Base: time.Millisecond, Cap: time.Millisecond}, Gate: oncehttp.Gate{Failures: 10},
 			})
-			o, err := c.Do("pay-1", post(t, tt.target+"://127.0.0.1:1/payments", payment))
-			require.ErrorAs(t, err, new(*oncehttp.PendingError))
-			tt.want.check(t, o)
+			for action, body := range map[string]string{"pay-1": payment, "pay-2": ""} {
+				o, err := c.Do(action, post(t, tt.target+"://127.0.0.1:1/payments", body))
+				require.ErrorAs(t, err, new(*oncehttp.PendingError))
+				tt.want.check(t, o)
+			}
 		})
 	}
 	t.Run("the proxy cannot be reached", func(t *testing.T) {

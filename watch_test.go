@@ -211,19 +211,17 @@ func TestOverHTTP2AWatchedConnectionProvesNothing(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		var last *limitedConn
-		limit := 1 << 20
 		inBubble(t, mockserver.Config{HTTP2: true, TLS: secure}, func(b *bench) {
-			ctx := httptrace.WithClientTrace(b.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
-				synctest.Wait() // the preface, or what is due of an earlier request, has left
-				last.mu.Lock()
-				defer last.mu.Unlock()
-				last.limit = 0
-			}})
-			o, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
+			want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.do())
+			synctest.Wait() // the connection is silent
+			last.mu.Lock()
+			last.limit = 0
+			last.mu.Unlock()
+			o, err := b.c.Do("pay-2", b.pay())
 			b.ruled(o, err)
 			want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, o)
 		}, unprotected, watched(func(conn net.Conn) net.Conn {
-			last = &limitedConn{Conn: conn, limit: limit}
+			last = &limitedConn{Conn: conn, limit: 1 << 20}
 			return last
 		}))
 	}
