@@ -21,7 +21,7 @@ import (
 type stage struct {
 	server mockserver.Config
 	change func(*oncehttp.Config)
-	// before brings the client there; a call of other names shares nothing.
+	// before brings the client there.
 	before func(b *bench, action string)
 	scheme string
 }

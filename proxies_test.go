@@ -3,7 +3,6 @@ package oncehttp_test
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -112,64 +111,4 @@ func TestAPoolThatIsExhaustedSendsNothing(t *testing.T) {
 		b.resume()
 		want{oncehttp.Confirmed, "", 5, false, false}.check(b, b.known())
 	}, func(cfg *oncehttp.Config) { cfg.Transport.(*http.Transport).MaxConnsPerHost = 1 })
-}
-
-// One call of net/http is at most one send, however many idle connections could
-// take it over: the journal never has fewer attempts than the server has
-// requests, and as many where each got there. T2, T22
-func TestOneAttemptIsAtMostOneRequestOnTheWire(t *testing.T) {
-	t.Parallel()
-	deletes := oncehttp.IdempotencyKey("*", 24*time.Hour)
-	deletes.Match.Methods = []string{http.MethodPost, http.MethodDelete}
-	unread := func(req *http.Request) bool { return req.URL.Path == "/payments" }
-	for _, idle := range []int{0, 1, 10, 100} {
-		for _, body := range []string{payment, ""} {
-			for _, contracts := range [][]oncehttp.Contract{{deletes}, {}} {
-				for name, end := range map[string]func(conn net.Conn){
-					"closed": func(net.Conn) {},
-					"reset":  func(conn net.Conn) { conn.(*net.TCPConn).SetLinger(0) },
-					"408": func(conn net.Conn) {
-						io.WriteString(conn, "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-					},
-				} {
-					t.Run(fmt.Sprint(name, ", idle ", idle, ", body ", body != "", ", keyed ", len(contracts) > 0), func(t *testing.T) {
-						t.Parallel()
-						received := make(chan struct{}, 100)
-						url := serveWire(t, func(conn net.Conn) {
-							for r := bufio.NewReader(conn); ; {
-								req, err := http.ReadRequest(r)
-								if err != nil {
-									return
-								}
-								io.Copy(io.Discard, req.Body)
-								if unread(req) {
-									received <- struct{}{}
-									end(conn)
-									return
-								}
-								io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-							}
-						})
-						transport := &http.Transport{MaxIdleConnsPerHost: 100, DialContext: new(net.Dialer).DialContext}
-						slowlyClosed(transport)
-						getAtOnce(t, transport, url, idle)
-						c := open(t, journalPath(t), oncehttp.Config{Transport: transport, Contracts: contracts})
-						req := post(t, url+"/payments", body)
-						if body == "" {
-							req.Method = http.MethodDelete
-						}
-						o, err := c.Do("pay-1", req)
-						require.ErrorAs(t, err, new(*oncehttp.PendingError))
-						assert.True(t, o.MayHaveExecuted)
-						assert.Equal(t, o.Attempts, len(received))
-						if len(contracts) > 0 || body == "" {
-							assert.Equal(t, 4, o.Attempts)
-						} else {
-							assert.Equal(t, 1, o.Attempts)
-						}
-					})
-				}
-			}
-		}
-	}
 }
