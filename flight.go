@@ -187,6 +187,23 @@ func (f *flight) await(ctx context.Context, cancel <-chan struct{}, s *seating) 
 	return <-s.ch
 }
 
+// awaitRecord waits until the record is on disk, or will not be. It is false when
+// it was there already: what another payload is compared with is on disk before
+// anybody is told of it.
+func (f *flight) awaitRecord(ctx context.Context, cancel <-chan struct{}) bool {
+	f.mu.Lock()
+	recorded := f.rec.Revision > 0
+	f.mu.Unlock()
+	if recorded {
+		return false
+	}
+	s := &seating{recordOnly: true}
+	if f.sit(s, ownBegin, time.Time{}) == grantSeat {
+		f.await(ctx, cancel, s)
+	}
+	return true
+}
+
 // clientTimeoutLead is how long before http.Client.Timeout fires RoundTrip
 // gives up: once it has fired, http.Client replaces our error by text.
 const clientTimeoutLead = 5 * time.Millisecond

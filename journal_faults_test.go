@@ -306,3 +306,28 @@ func TestACallerCancelledDuringASaveIsToldWhatIsOnDisk(t *testing.T) {
 		want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
 	})
 }
+
+// Rule 6: nobody is told of a first payload that is not on disk.
+func TestAPayloadThatIsNotRecordedIsNoMismatch(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		creates := 0
+		b.hook(&hookedJournal{create: func(oncehttp.Entry) error {
+			if creates++; creates == 1 {
+				time.Sleep(time.Second)
+				return errFull
+			}
+			return nil
+		}})
+		first := make(chan error, 1)
+		go func() {
+			_, err := b.c.Do("pay-1", b.pay())
+			first <- err
+		}()
+		time.Sleep(100 * time.Millisecond)
+		o, err := b.c.Do("pay-1", b.request("POST", "/payments", `{"amount":600}`))
+		b.ruled(o, err)
+		want{oncehttp.Confirmed, "", 1, false, false}.check(b, o)
+		require.ErrorIs(b, <-first, errFull)
+	})
+}

@@ -54,6 +54,9 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		if f.gone {
 			return told{}, true
 		}
+		if c.reworded(t, f.first) && f.awaitRecord(ctx, t.cancel) {
+			return told{}, true
+		}
 		if told, refused := c.refuse(ctx, t, f.first, f.firstBody); refused {
 			return told, false
 		}
@@ -271,11 +274,7 @@ func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (
 	if r.Begun.Principal != principalDigest(r.ID, t.principal) {
 		return told{err: fmt.Errorf("%w: %s", ErrPrincipal, quoteAction(r.Action))}, true
 	}
-	print := t.draft.begun.Fingerprint
-	if r.Begun.Sealed {
-		print = c.sealing.fingerprint(print)
-	}
-	if print == r.Begun.Fingerprint {
+	if !c.reworded(t, r) {
 		return told{}, false
 	}
 	if body == nil && r.Revision > 0 {
@@ -317,6 +316,18 @@ func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (
 	o := c.known(r)
 	c.emit(c.event(EventMismatch, r))
 	return told{outcome: o, err: &MismatchError{Action: r.Action, Differs: slices.Clip(differs), Outcome: o}}, true
+}
+
+// reworded: the payload may differ from the record's.
+func (c *Client) reworded(t *ticket, r record) bool {
+	if t.draft == nil {
+		return false
+	}
+	print := t.draft.begun.Fingerprint
+	if r.Begun.Sealed {
+		print = c.sealing.fingerprint(print)
+	}
+	return print != r.Begun.Fingerprint
 }
 
 // takeKept takes over the evidence that the journal could not take.
