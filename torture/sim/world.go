@@ -92,6 +92,7 @@ func (w *world) judged(a Action) judge.Action {
 	j := judge.Action{
 		Name: a.Name, Protection: a.Protection, Method: a.Method, BodySHA256: sum([]byte(a.Body)),
 		Share: w.plan.Client.Share, AttemptTimeout: w.plan.Client.Retry.AttemptTimeout, Honest: w.plan.Honest(a), Lookups: w.plan.Client.Lookup, Gate: plainHost,
+		Marked: a.Protection == judge.Keyed && !w.plan.API.NoReplay,
 	}
 	if a.Protection == judge.Keyed {
 		j.Window, j.Gate = w.plan.API.Window, keyedHost
