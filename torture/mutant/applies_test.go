@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -137,7 +138,7 @@ func (c *checker) check(changed map[string][]byte) error {
 		}
 		files = append(files, f)
 	}
-	conf := types.Config{Importer: c, Sizes: types.SizesFor("gc", "amd64")}
+	conf := types.Config{Importer: c, Sizes: types.SizesFor("gc", runtime.GOARCH)}
 	_, err := conf.Check("github.com/oncehttp/oncehttp", c.fset, files, nil)
 	return err
 }

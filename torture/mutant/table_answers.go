@@ -9,7 +9,7 @@ func answers() []Mutant {
 		Edits: []Edit{{"classify.go", `	case s/100 == 2:
 `, `	case s/100 == 2, s == http.StatusFound, s == http.StatusSeeOther:
 `}},
-		By: []Catcher{seeds(100, "Confirmed has an effect"), unit("TestARedirectThatChangesTheMethodIsNeverFollowed")},
+		By: []Catcher{seeds(300, "Confirmed has an effect"), unit("TestARedirectThatChangesTheMethodIsNeverFollowed")},
 	}, {
 		Name:    "portal-believed",
 		Fault:   "answers without the API's own mark are taken for the API's",
@@ -53,7 +53,7 @@ func answers() []Mutant {
 `, `	case VerdictInProgress:
 		return judgement{reason: Refused, refusal: true}
 `}},
-		By: []Catcher{seeds(300, "Rejected has no effect, then or later"), unit("TestAConflictIsReadByWhatItSays")},
+		By: []Catcher{unit("TestAConflictIsReadByWhatItSays")},
 	}, {
 		Name:    "cut-answer-whole",
 		Fault:   "an answer that did not arrive whole is told as whole",

@@ -13,7 +13,7 @@ func exposure() []Mutant {
 `, `			m.call.exposedHere = true
 		}
 `}},
-		By: []Catcher{seeds(100, "what is told not to have executed has not"), unit("TestAnAttemptWithoutAStatusMayHaveExecuted")},
+		By: []Catcher{seeds(30, "what is told not to have executed has not"), unit("TestAnAttemptWithoutAStatusMayHaveExecuted")},
 	}, {
 		Name:    "exposure-forgotten-at-restart",
 		Fault:   "an attempt that a crash cut off counts as never sent",
@@ -44,7 +44,7 @@ func exposure() []Mutant {
 		Fault:   "an intent that may have taken effect is told as NotSent when a later attempt was refused a connection",
 		Promise: honestPending,
 		Edits:   []Edit{{"intent.go", `		if r.Exposed && (r.Reason == NotSent || r.Reason == Refused) {`, `		if false {`}},
-		By:      []Catcher{seeds(300, "an outcome makes sense")},
+		By:      []Catcher{seeds(100, "an outcome makes sense")},
 	}, {
 		Name:    "repeat-untold",
 		Fault:   "MayHaveRepeated is never set",

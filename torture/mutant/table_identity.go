@@ -38,7 +38,7 @@ func identity() []Mutant {
 		Fault:   "an action that comes again with another payload is answered as if it were the same",
 		Promise: onePayload,
 		Edits:   []Edit{{"perform.go", `	if print == r.Begun.Fingerprint {`, `	if print == r.Begun.Fingerprint || true {`}},
-		By:      []Catcher{seeds(100, "another payload is a mismatch")},
+		By:      []Catcher{seeds(30, "another payload is a mismatch")},
 	}, {
 		Name:    "credentials-journaled",
 		Fault:   "the Authorization header is taken for an ordinary one",

@@ -9,7 +9,7 @@ func waits() []Mutant {
 		Edits: []Edit{{"intent.go", `	wait := j.wait
 `, `	wait := j.wait / 2
 `}},
-		By: []Catcher{seeds(300, "no send sooner than the server asked of the action")},
+		By: []Catcher{seeds(1000, "no send sooner than the server asked of the action")},
 	}, {
 		Name:    "retry-after-on-429-alone",
 		Fault:   "Retry-After is heard on a 429 only",
@@ -35,7 +35,7 @@ func waits() []Mutant {
 		wait = max(0, wait-e.delay)
 		r.Waits++
 `}},
-		By: []Catcher{seeds(300, "no send sooner than the server asked of the action")},
+		By: []Catcher{seeds(1000, "no send sooner than the server asked of the action")},
 	}, {
 		Name:    "gate-ignored",
 		Fault:   "a shut gate lets everybody go",

@@ -10,7 +10,7 @@ func windows() []Mutant {
 			{"intent.go", `			c.until = until
 `, `			_ = until
 `}},
-		By: []Catcher{seeds(300, "what may have executed is sent again only inside the window")},
+		By: []Catcher{seeds(100, "what may have executed is sent again only inside the window")},
 	}, {
 		Name:    "window-not-read-after-the-save",
 		Fault:   "after the save the window is not looked at again",
@@ -81,6 +81,6 @@ func windows() []Mutant {
 		Fault:   "ages are computed though the clock is behind the journal",
 		Promise: insideWindow,
 		Edits:   []Edit{{"intent.go", `		if now.Before(later(r.Seen, p.latest)) {`, `		if false {`}},
-		By:      []Catcher{seeds(300, "what may have executed is not sent while the clock is behind")},
+		By:      []Catcher{seeds(100, "what may have executed is not sent while the clock is behind")},
 	}}
 }
