@@ -87,8 +87,8 @@ func (b *builder) mustCatch(t *testing.T, m Mutant, by Catcher) {
 	switch {
 	case err == nil:
 		tell(t, tally.Tally{"survivors": 1})
-		t.Errorf("mutant %s survives %s: %s.\nThe test passes though %s. Either it cannot see the fault any more, or the fault is none any more.\nAgain: %s",
-			m.Name, by, m.Promise, m.Fault, again(m))
+		t.Errorf("mutant %s survives %s.\nThe test passes though %s: it cannot see the fault any more, or the fault is none any more.\nAgain: %s",
+			m.Name, by, m.Fault, again(m))
 	case !by.caughtBy(output):
 		tell(t, tally.Tally{"survivors": 1})
 		t.Errorf("mutant %s makes %s fail, but not for what is wrong (%s)\nAgain: %s\n%s", m.Name, by, m.Fault, again(m), tail(output))
