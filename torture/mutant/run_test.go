@@ -78,6 +78,9 @@ func TestMutants(t *testing.T) {
 			for _, by := range m.By {
 				b.mustCatch(t, m, by)
 			}
+			if !t.Failed() {
+				tell(t, tally.Tally{"mutants": 1})
+			}
 		})
 	}
 }
@@ -93,7 +96,6 @@ func (b *builder) mustCatch(t *testing.T, m Mutant, by Catcher) {
 		tell(t, tally.Tally{"survivors": 1})
 		t.Errorf("mutant %s makes %s fail, but not for what is wrong (%s)\nAgain: %s\n%s", m.Name, by, m.Fault, again(m), tail(output))
 	default:
-		tell(t, tally.Tally{"mutants": 1})
 		fmt.Printf("%s: caught by %s\n", m.Name, by)
 	}
 }

@@ -29,8 +29,12 @@ func exposure() []Mutant {
 		Name:    "lost-answer-never-sent",
 		Fault:   "an error after the connection was got counts as never sent",
 		Promise: honestPending,
-		Edits:   []Edit{{"attempt.go", `	if !g.asked || g.got || g.bodyHit || !hasBody && !plain {`, `	if !g.asked {`}},
-		By:      []Catcher{seeds(100, "what is told not to have executed has not"), unit("TestAnAttemptWithoutAStatusMayHaveExecuted")},
+		Edits: []Edit{
+			{"attempt.go", `	if !g.asked || !plain && (g.bodyHit || !hasBody) {`, `	if !g.asked {`},
+			{"attempt.go", `		if !s.seal() {`, `		if !s.seal() && false {`},
+			{"attempt.go", `	if len(g.got) == 0 && g.bodyHit {`, `	if len(g.got) == 0 && g.bodyHit && false {`},
+		},
+		By: []Catcher{seeds(100, "what is told not to have executed has not"), unit("TestAnAttemptWithoutAStatusMayHaveExecuted")},
 	}, {
 		Name:    "may-have-executed-denied",
 		Fault:   "the outcome of an exposed intent says that nothing can have happened",

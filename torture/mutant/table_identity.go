@@ -37,8 +37,10 @@ func identity() []Mutant {
 		Name:    "mismatch-ignored",
 		Fault:   "an action that comes again with another payload is answered as if it were the same",
 		Promise: onePayload,
-		Edits:   []Edit{{"perform.go", `	if print == r.Begun.Fingerprint {`, `	if print == r.Begun.Fingerprint || true {`}},
-		By:      []Catcher{seeds(30, "another payload is a mismatch")},
+		Edits: []Edit{{"perform.go", `	return print != r.Begun.Fingerprint
+`, `	return print != r.Begun.Fingerprint && false
+`}},
+		By: []Catcher{seeds(30, "another payload is a mismatch")},
 	}, {
 		Name:    "credentials-journaled",
 		Fault:   "the Authorization header is taken for an ordinary one",

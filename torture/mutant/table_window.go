@@ -23,7 +23,7 @@ func windows() []Mutant {
 		Name:    "window-not-read-at-the-connection",
 		Fault:   "a connection that comes after the window is used",
 		Promise: insideWindow,
-		Edits:   []Edit{{"attempt.go", `			if g.notAfter.IsZero() || !wallNow().After(g.notAfter) {`, `			if true {`}},
+		Edits:   []Edit{{"attempt.go", `			if !g.notAfter.IsZero() && wallNow().After(g.notAfter) {`, `			if false {`}},
 		By:      []Catcher{unit("TestAConnectionGotAfterTheWindowCarriesNothing")},
 	}, {
 		Name:    "window-of-the-last-attempt",
