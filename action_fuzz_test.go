@@ -67,7 +67,7 @@ func FuzzAction(f *testing.F) {
 	} {
 		f.Add(s, "a")
 	}
-	j, err := openBolt(filepath.Join(f.TempDir(), "intents.db"), time.Second, nil)
+	j, err := OpenBolt(filepath.Join(f.TempDir(), "intents.db"), time.Second, nil)
 	require.NoError(f, err)
 	j.(*boltJournal).db.NoSync = true // it ends with the test
 	client, err := New(j, Config{Contracts: []Contract{*plainContract()}, Transport: http.NewFileTransport(http.Dir(f.TempDir()))})

@@ -70,13 +70,14 @@ type boltJournal struct {
 // instead.
 const boltFreeLimit = 2048
 
-// openBolt opens the journal at path, or makes one if there is no file. It
-// waits up to lockTimeout for another holder to let go; with zero or less it
-// tries once. The logger, if any, is told what is risky about the place.
+// OpenBolt opens the journal at path that [Open] works on, or makes one if there
+// is no file: for a [Journal] of one's own around it, which [New] takes. It waits
+// up to lockTimeout for another holder to let go; with zero or less it tries
+// once. The logger is told what is risky about the place; nil: nobody is.
 //
 // Errors: [ErrJournalLocked], [ErrJournalCorrupt], else [ErrJournal]; all are
 // ErrJournal. A file that cannot be opened is left as it was.
-func openBolt(path string, lockTimeout time.Duration, logger *slog.Logger) (Journal, error) {
+func OpenBolt(path string, lockTimeout time.Duration, logger *slog.Logger) (Journal, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}

@@ -69,7 +69,7 @@ func openWhatCannotBeWritten(t *testing.T, path string) {
 	most := limit.Cur
 	limit.Cur = 0
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
-	_, err := openBolt(path, 0, nil)
+	_, err := OpenBolt(path, 0, nil)
 	limit.Cur = most
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	require.ErrorIs(t, err, ErrJournal)

@@ -72,7 +72,7 @@ func BenchmarkBoltWrite(b *testing.B) {
 // reach.
 func benchmarkBolt(b *testing.B, callers int, share float64, do func(j *boltJournal)) {
 	const slice = 40 * time.Millisecond
-	opened, err := openBolt(filepath.Join(b.TempDir(), "bench.db"), 0, nil)
+	opened, err := OpenBolt(filepath.Join(b.TempDir(), "bench.db"), 0, nil)
 	require.NoError(b, err)
 	j := opened.(*boltJournal)
 	defer j.Close()

@@ -14,7 +14,7 @@ import (
 
 func openTestBolt(t testing.TB, path string) *boltJournal {
 	t.Helper()
-	j, err := openBolt(path, time.Second, nil)
+	j, err := OpenBolt(path, time.Second, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { j.Close() })
 	return j.(*boltJournal)
@@ -103,7 +103,7 @@ func wrongEntry(t testing.TB, j *boltJournal, e Entry) error {
 // indexes and bodies are those of the entries, no more and no fewer.
 func checkBolt(t testing.TB, path string) {
 	t.Helper()
-	opened, err := openBolt(path, time.Second, nil)
+	opened, err := OpenBolt(path, time.Second, nil)
 	require.NoError(t, err)
 	j := opened.(*boltJournal)
 	defer j.Close()

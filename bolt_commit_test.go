@@ -37,7 +37,7 @@ func TestAnIntentThatGoesWellCostsTwoCommits(t *testing.T) {
 func TestAllThatWaitedGoesIntoTheNextCommit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		opened, err := openBolt(filepath.Join(t.TempDir(), "intents.db"), 0, nil)
+		opened, err := OpenBolt(filepath.Join(t.TempDir(), "intents.db"), 0, nil)
 		require.NoError(t, err)
 		j := opened.(*boltJournal)
 		defer j.Close()
@@ -132,10 +132,10 @@ func TestTheJournalWorksUnderAFakeClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "intents.db")
-		j, err := openBolt(path, 0, nil)
+		j, err := OpenBolt(path, 0, nil)
 		require.NoError(t, err)
 		start := time.Now()
-		_, err = openBolt(path, time.Hour, nil)
+		_, err = OpenBolt(path, time.Hour, nil)
 		require.ErrorIs(t, err, ErrJournalLocked)
 		require.GreaterOrEqual(t, time.Since(start), time.Hour, "the lock's time-out is on the bubble's clock")
 		var wait sync.WaitGroup

@@ -137,7 +137,7 @@ func TestEveryStepOfACompactionMayFail(t *testing.T) {
 		require.ErrorIs(t, err, broken, failed)
 		require.ErrorIs(t, err, ErrJournal, failed)
 		require.Empty(t, besideJournal(t, path), failed)
-		_, lockErr := openBolt(path, 0, nil)
+		_, lockErr := OpenBolt(path, 0, nil)
 		require.ErrorIs(t, lockErr, ErrJournalLocked, "%s: the journal stays locked", failed)
 		_, err = j.Create(t.Context(), Entry{ID: uuid.Must(uuid.NewV7())})
 		if failed == "sync directory" || failed == "go on" {
@@ -162,12 +162,12 @@ func TestAJournalThatIsCompactedIsLockedAtEveryMoment(t *testing.T) {
 	left := spoil(t, j)
 	late := make(chan error, 1)
 	require.NoError(t, j.compact(t.Context(), func(next string) error {
-		_, err := openBolt(path, 0, nil)
+		_, err := OpenBolt(path, 0, nil)
 		require.ErrorIs(t, err, ErrJournalLocked, next)
 		if next == "rename" {
 			// It waits for the lock of the file that is about to be replaced.
 			go func() {
-				again, err := openBolt(path, 20*time.Second, nil)
+				again, err := OpenBolt(path, 20*time.Second, nil)
 				if err == nil {
 					err = wrongEntry(t, again.(*boltJournal), left[0])
 					again.Close()
@@ -178,7 +178,7 @@ func TestAJournalThatIsCompactedIsLockedAtEveryMoment(t *testing.T) {
 		}
 		return nil
 	}))
-	_, err := openBolt(path, 0, nil)
+	_, err := OpenBolt(path, 0, nil)
 	require.ErrorIs(t, err, ErrJournalLocked, "and afterwards")
 	sameBolt(t, j, left)
 	require.NoError(t, j.Close())

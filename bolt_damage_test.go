@@ -41,7 +41,7 @@ func sampleBolt(t *testing.T, synced bool) ([]byte, []Entry) {
 func tryDamaged(t *testing.T, path string, file []byte, entries []Entry, missing func(Entry) bool) (opened bool) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, file, 0o600))
-	j, err := openBolt(path, 0, nil)
+	j, err := OpenBolt(path, 0, nil)
 	if err != nil {
 		require.ErrorIs(t, err, ErrJournal)
 		after, readErr := os.ReadFile(path)
@@ -122,7 +122,7 @@ func TestAnEmptyFileIsDamagedAndNotANewJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "intents.db")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	_, err := openBolt(path, 0, nil)
+	_, err := OpenBolt(path, 0, nil)
 	require.ErrorIs(t, err, ErrJournalCorrupt)
 	info, err := os.Stat(path)
 	require.NoError(t, err)

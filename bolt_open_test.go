@@ -32,7 +32,7 @@ func TestAJournalInUseIsLockedAndSaysByWhom(t *testing.T) {
 
 	for _, name := range []string{path, link} {
 		start := time.Now()
-		_, err := openBolt(name, 200*time.Millisecond, nil)
+		_, err := OpenBolt(name, 200*time.Millisecond, nil)
 		waited := time.Since(start)
 		require.ErrorIs(t, err, ErrJournalLocked)
 		require.ErrorIs(t, err, ErrJournal)
@@ -65,13 +65,13 @@ func TestAJournalOpenedTwiceInOneProcessIsLockedUntilItIsClosed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "intents.db")
 	j := openTestBolt(t, path)
-	_, err := openBolt(path, 0, nil)
+	_, err := OpenBolt(path, 0, nil)
 	require.ErrorIs(t, err, ErrJournalLocked)
 	require.ErrorIs(t, err, berrors.ErrTimeout)
 
 	opened := make(chan error, 1)
 	go func() {
-		again, err := openBolt(path, 10*time.Second, nil)
+		again, err := OpenBolt(path, 10*time.Second, nil)
 		if err == nil {
 			err = again.Close()
 		}
@@ -89,7 +89,7 @@ func TestManyWhoMakeOneJournalAllGetTheSame(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			j, err := openBolt(path, 10*time.Second, nil)
+			j, err := OpenBolt(path, 10*time.Second, nil)
 			if err != nil {
 				t.Errorf("open: %v", err)
 				return
@@ -131,7 +131,7 @@ func TestANewJournalIsItsOwnersAlone(t *testing.T) {
 	for _, given := range []os.FileMode{0o644, 0o400, 0o600} {
 		log.Reset()
 		require.NoError(t, os.Chmod(path, given))
-		j, err := openBolt(path, 0, logger)
+		j, err := OpenBolt(path, 0, logger)
 		if err == nil {
 			require.NoError(t, j.Close())
 		} else { // not root, and not ours to write
@@ -163,7 +163,7 @@ func TestADanglingLinkIsFollowedToWhereTheJournalIsMade(t *testing.T) {
 	require.NoError(t, j.Close())
 	loop := filepath.Join(dir, "loop")
 	require.NoError(t, os.Symlink("loop", loop))
-	_, err := openBolt(loop, 0, nil)
+	_, err := OpenBolt(loop, 0, nil)
 	require.ErrorIs(t, err, ErrJournal)
 }
 
@@ -175,7 +175,7 @@ func TestWhatCannotBeOpenedIsNotCalledDamaged(t *testing.T) {
 		"no path":      "",
 		"no directory": filepath.Join(dir, "absent", "intents.db"),
 	} {
-		_, err := openBolt(path, 0, nil)
+		_, err := OpenBolt(path, 0, nil)
 		require.ErrorIs(t, err, ErrJournal, name)
 		require.NotErrorIs(t, err, ErrJournalCorrupt, name)
 	}
@@ -210,7 +210,7 @@ func TestAFileThatIsNoJournalIsRefusedAsItIs(t *testing.T) {
 	for _, path := range []string{other, text} {
 		before, err := os.ReadFile(path)
 		require.NoError(t, err)
-		_, err = openBolt(path, 0, nil)
+		_, err = OpenBolt(path, 0, nil)
 		require.ErrorIs(t, err, ErrJournalCorrupt)
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)

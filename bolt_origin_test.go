@@ -41,7 +41,7 @@ func TestATornMetaPageIsToldOf(t *testing.T) {
 	open := func() {
 		t.Helper()
 		log.Reset()
-		j, err := openBolt(path, 0, slog.New(slog.NewTextHandler(&log, nil)))
+		j, err := OpenBolt(path, 0, slog.New(slog.NewTextHandler(&log, nil)))
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 	}

@@ -64,7 +64,7 @@ func Open(path string, cfg Config) (*Client, error) {
 	if _, err := newContractSet(cfg.Contracts); err != nil {
 		return nil, err
 	}
-	j, err := openBolt(path, checked.LockTimeout, cfg.Logger)
+	j, err := OpenBolt(path, checked.LockTimeout, cfg.Logger)
 	if err != nil {
 		return nil, err
 	}

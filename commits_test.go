@@ -19,7 +19,7 @@ func (f transportFunc) RoundTrip(req *http.Request) (*http.Response, error) { re
 // the outcome.
 func TestAnActionThatSucceedsAtOnceCostsTwoCommits(t *testing.T) {
 	t.Parallel()
-	j, err := openBolt(filepath.Join(t.TempDir(), "intents.db"), time.Second, nil)
+	j, err := OpenBolt(filepath.Join(t.TempDir(), "intents.db"), time.Second, nil)
 	require.NoError(t, err)
 	c, err := New(j, Config{
 		Contracts: []Contract{IdempotencyKey("api.example.com", time.Hour)},

@@ -60,7 +60,7 @@ func (l *life) sleep(d time.Duration) bool {
 func (w *world) open(number int, plan Life) (*life, bool) {
 	l := &life{world: w, number: number, plan: plan, opened: time.Now(), died: make(chan struct{}), over: make(chan struct{})}
 	l.wire = &wire{Transport: w.server.Transport(), life: l}
-	inner, err := openBolt(w.path, time.Second, nil)
+	inner, err := oncehttp.OpenBolt(w.path, time.Second, nil)
 	if err != nil {
 		w.find("lost", "a journal opens again", "", "life %d: %v", number, err)
 		return nil, false

@@ -1,1 +1,0 @@
-// Empty, so that bolt.go may declare a function that has its body elsewhere.
