@@ -33,24 +33,29 @@ func (m Marker) marks(h http.Header, body []byte) bool {
 	return ok && isOneOf(text, m.Values)
 }
 
-// rule returns the first of the contract's rules that matches an answer.
-func (c *Contract) rule(status int, h http.Header, body []byte) (Answer, bool) {
+// rule returns the first of the contract's rules that matches an answer. Where
+// one cannot be tried because its code is in a part of the body that is missing,
+// it says verdictUnread.
+func (c *Contract) rule(f facts) (Answer, bool) {
 	if c == nil {
 		return Answer{}, false
 	}
 	var doc answerBody
 	var read, isJSON bool
 	for _, a := range c.Answers {
-		if len(a.Status) > 0 && !slices.Contains(a.Status, status) {
+		if len(a.Status) > 0 && !slices.Contains(a.Status, f.status) {
 			continue
 		}
-		if a.Header != "" && !anyLine(h, a.Header, a.headerValues()) {
+		if a.Header != "" && !anyLine(f.header, a.Header, a.headerValues()) {
 			continue
 		}
 		if len(a.Codes) > 0 {
 			if !read {
-				doc, isJSON = readAnswerBody(body)
+				doc, isJSON = readAnswerBody(f.body)
 				read = true
+			}
+			if !isJSON && (f.cut || f.long && f.status/100 != 2) {
+				return Answer{Verdict: verdictUnread}, true
 			}
 			if !isJSON || !a.namesCode(doc) {
 				continue

@@ -101,13 +101,13 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 		{299, nil, `{"code":{}}`, none},
 		{200, nil, ``, none},
 	} {
-		a, ok := c.rule(tt.status, tt.header, []byte(tt.body))
+		a, ok := c.rule(facts{status: tt.status, header: tt.header, body: []byte(tt.body)})
 		if !ok {
 			a.Verdict = none
 		}
 		assert.Equal(t, tt.want, a.Verdict, "%d %v %s", tt.status, tt.header, tt.body)
 	}
-	_, ok := (*Contract)(nil).rule(409, nil, nil)
+	_, ok := (*Contract)(nil).rule(facts{status: 409})
 	assert.False(t, ok, "no contract has no rules")
 }
 
@@ -128,13 +128,13 @@ func TestIdempotencyKeyReadsTheAnswersOfThatHeader(t *testing.T) {
 		`{"code":"idempotency_key_reused"}`, `{"error":{"type":"idempotency_error"}}`, `{"error":"IDEMPOTENCY_MISMATCH"}`,
 		`{"type":"https://api.test/problems/idempotency-key-already-used"}`, `{"__type":"x#IdempotentParameterMismatchException"}`,
 	} {
-		a, ok := c.rule(422, nil, []byte(code))
+		a, ok := c.rule(facts{status: 422, body: []byte(code)})
 		assert.True(t, ok, code)
 		assert.Equal(t, VerdictMismatch, a.Verdict, code)
-		_, ok = c.rule(409, nil, []byte(code))
+		_, ok = c.rule(facts{status: 409, body: []byte(code)})
 		assert.False(t, ok, code)
 	}
-	_, ok := c.rule(422, nil, []byte(`{"code":"invalid_amount"}`))
+	_, ok := c.rule(facts{status: 422, body: []byte(`{"code":"invalid_amount"}`)})
 	assert.False(t, ok)
 	assert.True(t, c.Replay.marks(http.Header{"Idempotent-Replayed": {"true"}}, nil))
 	assert.True(t, c.Replay.marks(http.Header{"Idempotent-Replay": {"True"}}, nil))

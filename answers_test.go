@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,5 +108,29 @@ func TestProblemDocumentsAreRead(t *testing.T) {
 	})
 	inBubble(t, script(mockserver.Lost(), problem(422, "https://api.test/problems/idempotency-key-reused").Always()), func(b *bench) {
 		want{oncehttp.Pending, oncehttp.Unknown, 2, true, false}.check(b, b.do())
+	})
+}
+
+// Which refusal it is stands in the part that is missing: it may name what an
+// earlier attempt did.
+func TestARefusalThatIsCutBeforeItsCodeSettlesNothing(t *testing.T) {
+	t.Parallel()
+	cut := mockserver.Code(409, "already_paid").Committed()
+	cut.See, cut.Keep = mockserver.SeeTruncated, 5
+	inBubble(t, script(cut), func(b *bench) {
+		want{oncehttp.Confirmed, "", 2, false, true}.check(b, b.do())
+	}, func(cfg *oncehttp.Config) {
+		c := &cfg.Contracts[0]
+		c.Stored.Refusals = true
+		c.Answers = []oncehttp.Answer{{Status: []int{409}, Codes: []string{"already_paid"}, Verdict: oncehttp.VerdictDone}, {Status: []int{409}, Verdict: oncehttp.VerdictRefused}}
+	})
+	// What is longer than the client reads is as long again.
+	long := mockserver.Code(409, "already_paid").Committed()
+	long.Body = `{"pad":"` + strings.Repeat("x", 100_000) + `","code":"already_paid"}`
+	inBubble(t, script(long), func(b *bench) {
+		want{oncehttp.Pending, oncehttp.Unknown, 1, true, false}.check(b, b.do())
+	}, func(cfg *oncehttp.Config) {
+		c := &cfg.Contracts[0]
+		c.Answers = []oncehttp.Answer{{Status: []int{409}, Codes: []string{"already_paid"}, Verdict: oncehttp.VerdictDone}}
 	})
 }

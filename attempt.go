@@ -130,7 +130,7 @@ func (s *sent) read(limit int64) {
 	s.facts.body = body
 	switch {
 	case int64(len(body)) > limit:
-		s.facts.body = body[:limit:limit]
+		s.facts.body, s.facts.long = body[:limit:limit], true
 		resp.Body = &liveBody{Reader: io.MultiReader(bytes.NewReader(body), resp.Body), Closer: resp.Body}
 		return
 	case err != nil:

@@ -65,8 +65,9 @@ type facts struct {
 	failure failure
 	header  http.Header
 	// body as far as it was read; cut: it did not arrive whole.
-	body []byte
-	cut  bool
+	// long: it is longer than what is read, so its status is the answer.
+	body      []byte
+	cut, long bool
 }
 
 // history is what was known before the attempt.
@@ -167,7 +168,7 @@ func judge(f facts, h history, contract *Contract) judgement {
 		return j
 	}
 	j := judgeStatus(f, h)
-	if rule, ok := contract.rule(f.status, f.header, f.body); ok {
+	if rule, ok := contract.rule(f); ok {
 		j = judgeVerdict(rule, f, j)
 	}
 	j.replayed = contract.Replay.marks(f.header, f.body)
@@ -199,7 +200,7 @@ func judge(f facts, h history, contract *Contract) judgement {
 // judgeHost: an answer that a contract's rule knows is the API's own word.
 func judgeHost(f facts, contract *Contract) hostSign {
 	if f.status != 0 && contract != nil {
-		if rule, ok := contract.rule(f.status, f.header, f.body); ok && rule.Verdict != VerdictThrottled && f.status/100 != 5 {
+		if rule, ok := contract.rule(f); ok && rule.Verdict != VerdictThrottled && rule.Verdict != verdictUnread && f.status/100 != 5 {
 			return hostUp
 		}
 	}
@@ -302,6 +303,12 @@ func judgeVerdict(rule Answer, f facts, table judgement) judgement {
 		return judgement{again: againNow, reason: Throttled}
 	case VerdictRefused:
 		return judgement{reason: Refused, refusal: true}
+	case verdictUnread:
+		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown}
+		if f.long {
+			j.again = againNo // it would be as long again
+		}
+		return j
 	}
 	return judgement{effect: effectMaybe, reason: Unknown}
 }

@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -52,6 +53,9 @@ func slowRule(c *Contract, f facts) *Answer {
 		if coded {
 			return &c.Answers[i]
 		}
+		if f.cut && !json.Valid(f.body) {
+			return &Answer{Verdict: verdictUnread}
+		}
 	}
 	return nil
 }
@@ -77,6 +81,7 @@ func slowGlob(pattern, s string) bool {
 var verdicts = map[Verdict]string{
 	VerdictUnknown: "maybe no no Unknown", VerdictDone: "done yes no -", VerdictInProgress: "maybe no now InProgress", VerdictMismatch: "none no no Refused",
 	VerdictKeySpent: "none no no StoredFailure", VerdictKeyExpired: "none no no KeyExpired", VerdictThrottled: "none no now Throttled", VerdictRefused: "none no no Refused",
+	verdictUnread: "maybe no now Unknown",
 }
 
 // slowClassify is the table of the design and its rules for contracts, as cells.

@@ -235,6 +235,9 @@ const (
 	VerdictThrottled
 	// VerdictRefused: a definite no to this attempt.
 	VerdictRefused
+
+	// verdictUnread: a rule cannot be tried, see Contract.rule.
+	verdictUnread
 )
 
 // Stored says what an API keeps under a key.
