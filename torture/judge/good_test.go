@@ -265,6 +265,22 @@ var honest = map[string]func() *story{
 		s.tells(do, s.done(2))
 		return s
 	},
+	"a person's word comes while the answer arrives, which is cut": func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		s.save()
+		x := s.send()
+		s.receive(x)
+		s.effect()
+		s.answer(x, 201)
+		s.resolve(oncehttp.Confirmed, false)
+		o := s.done(1)
+		o.Response = nil
+		s.is(judge.OpDo, o)
+		s.attempt(false, 201)
+		s.tells(do, s.done(2))
+		return s
+	},
 	"two callers, and one leaves": func() *story {
 		s := newStory(judge.Keyed)
 		one := s.call(judge.OpDo)

@@ -143,7 +143,7 @@ var sendRules = []Rule{
 	}},
 	{"what is settled is not sent again", 7, lies, func(v *view, bad report) {
 		for _, o := range v.told {
-			if o.Outcome.State == oncehttp.Pending || o.Outcome.Response != nil && o.Outcome.Response.BodyIncomplete {
+			if o.Outcome.State == oncehttp.Pending || v.mayMissBody(o) {
 				continue
 			}
 			for _, s := range v.sends {
@@ -285,6 +285,23 @@ func (v *view) waitsOver(a *Send, opened int64) bool {
 	for _, o := range v.told {
 		if o.Call > opened {
 			return o.Outcome.State == oncehttp.Pending && o.Outcome.Reason == oncehttp.Throttled
+		}
+	}
+	return false
+}
+
+// mayMissBody: what was told is done, and its answer is cut, or may still turn
+// out to be: then it is asked for again.
+func (v *view) mayMissBody(o *Op) bool {
+	switch r := o.Outcome.Response; {
+	case r != nil:
+		return r.BodyIncomplete
+	case o.Outcome.State != oncehttp.Confirmed:
+		return false
+	}
+	for _, s := range v.sends { // a person's word came before the end of the answer
+		if s.Life == o.Life && s.Seq < o.Return && s.Status/100 == 2 {
+			return true
 		}
 	}
 	return false
