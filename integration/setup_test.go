@@ -1,0 +1,94 @@
+package integration
+
+import (
+	"net/http"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+// startAPI starts a vendor's API in memory. Its transport reaches it whatever
+// host a URL names, so that the libraries keep their own base URLs.
+func startAPI(t *testing.T, cfg mockserver.Config) *mockserver.Server {
+	t.Helper()
+	api := mockserver.Memory(cfg)
+	t.Cleanup(api.Close)
+	return api
+}
+
+// answers makes every execution end with this JSON.
+func answers(status int, body string) func(*http.Request) mockserver.Answer {
+	return func(*http.Request) mockserver.Answer { return answer(status, body) }
+}
+
+func answer(status int, body string) mockserver.Answer {
+	return mockserver.Answer{Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
+}
+
+// refusal is the API's own no, behind its look-up of the key.
+func refusal(status int, body string) mockserver.Fault {
+	return mockserver.Fault{Origin: true, Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
+}
+
+// open opens a client below which there is only this API. It waits milliseconds
+// where a client with the default Config.Retry waits seconds.
+func open(t *testing.T, api *mockserver.Server, cfg oncehttp.Config) *oncehttp.Client {
+	t.Helper()
+	return openAt(t, filepath.Join(t.TempDir(), "intents.db"), api, cfg)
+}
+
+// openAt is open on the journal at a path: with the path of a client that was
+// closed it is the start after a crash.
+func openAt(t *testing.T, path string, api *mockserver.Server, cfg oncehttp.Config) *oncehttp.Client {
+	t.Helper()
+	cfg.Transport = api.Transport()
+	cfg.Retry.Base, cfg.Retry.Cap = time.Millisecond, 5*time.Millisecond
+	cfg.Gate.Failures = 1000 // its own tests are elsewhere
+	client, err := oncehttp.Open(path, cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// pendingOf finds the PendingError below what a library has wrapped it in.
+func pendingOf(t *testing.T, err error) *oncehttp.Outcome {
+	t.Helper()
+	var pending *oncehttp.PendingError
+	require.ErrorAs(t, err, &pending)
+	return pending.Outcome
+}
+
+// resumed is what the first pass over the journal tells that finds something
+// due: a moment after the last attempt nothing may be.
+func resumed(t *testing.T, client *oncehttp.Client) []*oncehttp.Outcome {
+	t.Helper()
+	var told []*oncehttp.Outcome
+	require.Eventually(t, func() bool {
+		for outcome, err := range client.Resume(t.Context()) {
+			if !assert.NoError(t, err) {
+				return true
+			}
+			told = append(told, outcome)
+		}
+		return len(told) > 0
+	}, 10*time.Second, 2*time.Millisecond)
+	return told
+}
+
+// keysSent are the different keys of the requests that the API received.
+func keysSent(api *mockserver.Server) []string {
+	var keys []string
+	for _, r := range api.Requests() {
+		if !slices.Contains(keys, r.Key) {
+			keys = append(keys, r.Key)
+		}
+	}
+	return keys
+}
