@@ -2,8 +2,10 @@ package integration
 
 import (
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +15,20 @@ import (
 	"github.com/oncehttp/oncehttp"
 	"github.com/oncehttp/oncehttp/mockserver"
 )
+
+// TestMain keeps the environment's own settings of the libraries out: their base
+// URLs are the vendors'.
+func TestMain(m *testing.M) {
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		for _, vendor := range []string{"ANTHROPIC_", "AWS_", "GITHUB_", "GOOGLE_", "OPENAI_", "STORAGE_EMULATOR_", "STRIPE_", "TWILIO_"} {
+			if strings.HasPrefix(name, vendor) {
+				os.Unsetenv(name)
+			}
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // startAPI starts a vendor's API in memory. Its transport reaches it whatever
 // host a URL names, so that the libraries keep their own base URLs.
@@ -37,8 +53,9 @@ func refusal(status int, body string) mockserver.Fault {
 	return mockserver.Fault{Origin: true, Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
 }
 
-// open opens a client below which there is only this API. It waits milliseconds
-// where a client with the default Config.Retry waits seconds.
+// open opens a client below which there is only this API, unless cfg has a
+// Transport of its own. It waits milliseconds where a client with the default
+// Config.Retry waits seconds.
 func open(t *testing.T, api *mockserver.Server, cfg oncehttp.Config) *oncehttp.Client {
 	t.Helper()
 	return openAt(t, filepath.Join(t.TempDir(), "intents.db"), api, cfg)
@@ -48,7 +65,9 @@ func open(t *testing.T, api *mockserver.Server, cfg oncehttp.Config) *oncehttp.C
 // closed it is the start after a crash.
 func openAt(t *testing.T, path string, api *mockserver.Server, cfg oncehttp.Config) *oncehttp.Client {
 	t.Helper()
-	cfg.Transport = api.Transport()
+	if cfg.Transport == nil {
+		cfg.Transport = api.Transport()
+	}
 	cfg.Retry.Base, cfg.Retry.Cap = time.Millisecond, 5*time.Millisecond
 	cfg.Gate.Failures = 1000 // its own tests are elsewhere
 	client, err := oncehttp.Open(path, cfg)
