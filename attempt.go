@@ -179,7 +179,7 @@ func endsByClosing(resp *http.Response) bool {
 
 func isJSON(h http.Header) bool {
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	return kind == "application/json" || kind == "text/json" || strings.HasSuffix(kind, "+json")
+	return jsonMediaType(kind)
 }
 
 // hideReplayable moves the headers by which net/http takes a body-less write

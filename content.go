@@ -59,8 +59,15 @@ func readContent(p payload, id identity) bodyContent {
 	return bodyContent{mediaType: formatMediaType(name, params), form: "bytes", body: p.Body}
 }
 
+// jsonMediaType: those with the suffix (RFC 6839 section 3.1), and those that
+// are JSON by another name. AWS's are of its JSON protocols
+// (https://smithy.io/2.0/aws/protocols/aws-json-1_0-protocol.html).
 func jsonMediaType(mediaType string) bool {
-	return mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
+	switch mediaType {
+	case "application/json", "text/json", "application/x-amz-json-1.0", "application/x-amz-json-1.1":
+		return true
+	}
+	return strings.HasSuffix(mediaType, "+json")
 }
 
 // foldCharset spells a charset in lower case: its case says nothing (RFC 9110

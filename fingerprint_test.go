@@ -171,12 +171,15 @@ func TestContentTypesAreComparedByWhatTheyMean(t *testing.T) {
 		requireVerdict(t, of("application/json", `{"a":1,"b":2}`), of(same, `{"b":2,"a":1}`), identity{})
 		requireVerdict(t, of("application/json", `{"a":`), of(same, `{"a":`), identity{})
 	}
-	for _, structured := range []string{"text/json", "application/vnd.api+json", "application/problem+json; profile=x"} {
+	for _, structured := range []string{
+		"text/json", "application/vnd.api+json", "application/problem+json; profile=x",
+		"application/x-amz-json-1.0", "application/x-amz-json-1.1",
+	} {
 		requireVerdict(t, of(structured, `{"a":1,"b":2}`), of(structured, `{"b":2,"a":1}`), identity{})
 		requireVerdict(t, of("application/json", `{}`), of(structured, `{}`), identity{}, "content-type")
 	}
 	for _, bytewise := range []string{
-		"", "text/plain", "application/x-ndjson", "application/jsonx", "application/json; charset=iso-8859-1",
+		"", "text/plain", "application/x-ndjson", "application/jsonx", "application/x-amz-json", "application/json; charset=iso-8859-1",
 		"application/json; charset", "application/json, text/plain",
 	} {
 		requireVerdict(t, of(bytewise, `{"a":1}`), of(bytewise, `{"a": 1}`), identity{}, "body")
