@@ -196,9 +196,10 @@ func hideReplayable(req *http.Request) {
 
 // guard watches one call of the base transport: it stops a resend, and it
 // knows whether anything can have left. A connection that is asked for once
-// this attempt's headers were written (told by its key, or without one by its
-// host) or its body was read is a resend; one asked for before may serve a
-// request that the base makes for itself, a token's say.
+// this attempt's headers were written (told by its key; without one by its host,
+// or by its body that was read) is a resend. One asked for before may serve a
+// request that the base makes for itself, a token's say, and a body that was
+// read before may have been read to be signed.
 type guard struct {
 	host, carrier, wire string
 	notAfter            time.Time
@@ -218,7 +219,7 @@ func (g *guard) trace() *httptrace.ClientTrace {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.asked, g.askedFor = true, strings.ToLower(hostPort)
-			if g.bodyHit || g.wrote && (g.wire != "" || g.askedFor == g.host) {
+			if g.wrote && (g.wire != "" || g.bodyHit || g.askedFor == g.host) {
 				g.cancel(errResend)
 			}
 		},

@@ -3,6 +3,7 @@ package oncehttp_test
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -286,6 +287,34 @@ func TestARequestOfTheBasesOwnIsNoResend(t *testing.T) {
 			assert.Equal(t, 1, o.Attempts, method)
 		}
 	}
+}
+
+// A base that reads the body before it asks for a connection, to sign or to log
+// it, sends once like any other.
+func TestABaseThatReadsTheBodyFirstIsNoResend(t *testing.T) {
+	t.Parallel()
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	inner := srv.Transport()
+	signing := roundTripper(func(req *http.Request) (*http.Response, error) {
+		text, err := io.ReadAll(req.Body)
+		req.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		signed := req.Clone(req.Context())
+		signed.Body = readCloser(string(text))
+		signed.Header.Set("Signature", fmt.Sprintf("%x", sha256.Sum256(text)))
+		return inner.RoundTrip(signed)
+	})
+	for name, contracts := range map[string][]oncehttp.Contract{"keyed": {oncehttp.IdempotencyKey("*", time.Hour)}, "without a key": {}} {
+		c := open(t, journalPath(t), oncehttp.Config{Transport: signing, Contracts: contracts})
+		o, err := c.Do("pay, "+name, post(t, srv.URL+"/payments", payment))
+		require.NoError(t, err, name)
+		assert.Equal(t, oncehttp.Confirmed, o.State)
+		assert.Equal(t, 1, o.Attempts)
+	}
+	assert.Equal(t, 2, srv.EffectsTotal())
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
