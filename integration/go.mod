@@ -5,19 +5,21 @@ go 1.26.0
 replace github.com/oncehttp/oncehttp => ../
 
 require (
-	cloud.google.com/go/storage v1.70.0
-	github.com/anthropics/anthropic-sdk-go/v2 v2.15.0
-	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.74.0
-	github.com/google/go-github/v89 v89.0.0
+	cloud.google.com/go/storage v1.70.0 // uploads in parts, preconditions, Google's errors
+	github.com/anthropics/anthropic-sdk-go/v2 v2.15.0 // retries of its own that ask for what broke off; streams; no keys
+	github.com/aws/aws-sdk-go-v2 v1.48.0 // its signer and its retryer
+	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.74.0 // a token in the body, signed requests
+	github.com/google/go-github/v89 v89.0.0 // no keys, PUT, 202, errors of its own for rate limits
+	github.com/googleapis/gax-go/v2 v2.27.0 // the pauses of storage
 	github.com/oncehttp/oncehttp v0.0.0
-	github.com/openai/openai-go/v3 v3.99.0
-	github.com/plutov/paypal/v4 v4.8.0
+	github.com/openai/openai-go/v3 v3.99.0 // streams; no keys but in its beta
+	github.com/plutov/paypal/v4 v4.8.0 // a key in another header, a token fetched on the way
 	github.com/stretchr/testify v1.12.1
-	github.com/stripe/stripe-go/v85 v85.0.0
-	github.com/stripe/stripe-mock v0.203.0
-	github.com/twilio/twilio-go v1.31.0
-	golang.org/x/oauth2 v0.38.0
-	google.golang.org/api v0.312.0
+	github.com/stripe/stripe-go/v85 v85.0.0 // the usual case: a key in the usual header, made anew for each call
+	github.com/stripe/stripe-mock v0.203.0 // Stripe's own answers
+	github.com/twilio/twilio-go v1.31.0 // no keys, no contexts
+	golang.org/x/oauth2 v0.38.0 // what many libraries authenticate with
+	google.golang.org/api v0.312.0 // options and errors of storage
 )
 
 require (
@@ -31,7 +33,6 @@ require (
 	github.com/GoogleCloudPlatform/opentelemetry-operations-go/detectors/gcp v1.35.0 // indirect
 	github.com/GoogleCloudPlatform/opentelemetry-operations-go/exporter/metric v0.57.0 // indirect
 	github.com/GoogleCloudPlatform/opentelemetry-operations-go/internal/resourcemapping v0.57.0 // indirect
-	github.com/aws/aws-sdk-go-v2 v1.48.0 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.12 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.12 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/accept-encoding v1.13.25 // indirect
@@ -39,6 +40,7 @@ require (
 	github.com/aws/smithy-go v1.28.9 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
+	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/cncf/xds/go v0.0.0-20260202195803-dba9d589def2 // indirect
 	github.com/coder/websocket v1.8.15 // indirect
@@ -49,13 +51,11 @@ require (
 	github.com/go-jose/go-jose/v4 v4.1.4 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
-	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/golang/mock v1.6.0 // indirect
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/google/s2a-go v0.1.11 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/googleapis/enterprise-certificate-proxy v0.3.25 // indirect
-	github.com/googleapis/gax-go/v2 v2.27.0 // indirect
 	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/lestrrat-go/jspointer v0.0.0-20181205001929-82fadba7561c // indirect
 	github.com/lestrrat-go/jsref v0.0.0-20181205001954-1b590508f37d // indirect
@@ -73,6 +73,7 @@ require (
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/xeipuuv/gojsonschema v1.2.0 // indirect
+	go.etcd.io/bbolt v1.5.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/detectors/gcp v1.45.0 // indirect
 	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.68.0 // indirect

@@ -1,0 +1,154 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"cloud.google.com/go/storage"
+	"github.com/googleapis/gax-go/v2"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+// gcsUploads declares that writing an object twice is as good as once, which is
+// so in a bucket that keeps no old versions. Where it is not so leave it out: a
+// lost answer is then Pending.
+func gcsUploads() oncehttp.Contract {
+	return oncehttp.Contract{
+		Name:  "gcs-uploads",
+		Match: oncehttp.Match{Hosts: []string{"storage.googleapis.com"}, Path: "/upload/storage/v1", Idempotent: oncehttp.IdempotentYes},
+	}
+}
+
+// newGCS is the recipe: the client of oncehttp, and the library's own retries
+// off. With an http.Client of ours the library brings no credentials: put an
+// oauth2.Transport below, as oauth2_test.go does, which serves reads too.
+func newGCS(t *testing.T, httpClient *http.Client) *storage.Client {
+	t.Helper()
+	gcs, err := storage.NewClient(t.Context(), option.WithHTTPClient(httpClient), option.WithoutAuthentication())
+	require.NoError(t, err)
+	t.Cleanup(func() { gcs.Close() })
+	gcs.SetRetry(storage.WithPolicy(storage.RetryNever))
+	return gcs
+}
+
+// upload writes an object, and names it in its metadata so that a lookup can
+// tell it. Below the writer's ChunkSize, 16 MiB, it is one request; above it is a
+// session of several, which is no single action.
+func upload(ctx context.Context, object *storage.ObjectHandle, action string) error {
+	w := object.NewWriter(ctx)
+	w.Metadata = map[string]string{"upload": mark(action)}
+	if _, err := w.Write([]byte("hello")); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func startGCS(t *testing.T) *mockserver.Server {
+	t.Helper()
+	return startAPI(t, mockserver.Config{
+		Unkeyed: func(*http.Request) bool { return true },
+		Execute: func(*http.Request) mockserver.Answer {
+			return answer(200, `{"kind":"storage#object","bucket":"b","name":"report","generation":"1","metadata":{"upload":"`+mark("report-9/upload")+`"}}`)
+		},
+	})
+}
+
+func TestAnUploadToGCSIsRepeatedWhenTheAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	api := startGCS(t)
+	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{gcsUploads()}})
+	object := newGCS(t, client.HTTPClient()).Bucket("b").Object("report")
+	ctx := oncehttp.WithAction(t.Context(), "report-9/upload")
+
+	api.Script(mockserver.Lost())
+	require.NoError(t, upload(ctx, object, "report-9/upload"))
+	require.Len(t, api.Requests(), 2, "the object is written twice, with the same bytes")
+
+	// The parts have another boundary in each call, and are compared as parts.
+	require.NoError(t, upload(ctx, object, "report-9/upload"))
+	require.Len(t, api.Requests(), 2)
+}
+
+// With a precondition the repeat is refused, and the refusal says nothing of the
+// first attempt: a lookup has to see whose object is there.
+func TestALookupFindsTheObjectWhoseAnswerGCSLost(t *testing.T) {
+	t.Parallel()
+	api := startGCS(t)
+	client := open(t, api, oncehttp.Config{
+		Contracts: []oncehttp.Contract{gcsUploads()},
+		Lookup: func(ctx context.Context, in *oncehttp.Intent) (oncehttp.Finding, error) {
+			found, err := newGCS(t, api.Client()).Bucket("b").Object("report").Attrs(ctx)
+			switch {
+			case errors.Is(err, storage.ErrObjectNotExist):
+				return oncehttp.Finding{Kind: oncehttp.NotFound}, nil
+			case err != nil:
+				return oncehttp.Finding{}, err
+			case found.Metadata["upload"] == mark(in.Action()):
+				return oncehttp.Finding{Kind: oncehttp.Found, Reference: found.Name}, nil
+			}
+			return oncehttp.Finding{Kind: oncehttp.NotFound}, nil
+		},
+	})
+	object := newGCS(t, client.HTTPClient()).Bucket("b").Object("report").If(storage.Conditions{DoesNotExist: true})
+
+	api.Script(mockserver.Lost(), refusal(412, `{"error":{"code":412,"message":"At least one of the pre-conditions you specified did not hold.","errors":[{"reason":"conditionNotMet"}]}}`))
+	err := upload(oncehttp.WithAction(t.Context(), "report-9/upload"), object, "report-9/upload")
+	require.ErrorContains(t, err, "there is no answer to hand back")
+	outcome, err := client.Outcome(t.Context(), "report-9/upload")
+	require.NoError(t, err)
+	require.Equal(t, oncehttp.Confirmed, outcome.State)
+	require.Equal(t, "report", outcome.Reference)
+	require.Equal(t, 1, api.EffectsTotal())
+
+	// Without a lookup it is Pending.
+	bare := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{gcsUploads()}})
+	object = newGCS(t, bare.HTTPClient()).Bucket("b").Object("report").If(storage.Conditions{DoesNotExist: true})
+	api.Script(mockserver.Lost(), refusal(412, `{"error":{"code":412}}`))
+	err = upload(oncehttp.WithAction(t.Context(), "report-10/upload"), object, "report-10/upload")
+	require.True(t, pendingOf(t, err).MayHaveExecuted)
+}
+
+func TestGCSRefusalsKeepTheirType(t *testing.T) {
+	t.Parallel()
+	api := startGCS(t)
+	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{gcsUploads()}})
+	api.Script(refusal(412, `{"error":{"code":412,"message":"At least one of the pre-conditions you specified did not hold.","errors":[{"reason":"conditionNotMet"}]}}`))
+	object := newGCS(t, client.HTTPClient()).Bucket("b").Object("report").If(storage.Conditions{DoesNotExist: true})
+	err := upload(oncehttp.WithAction(t.Context(), "report-9/upload"), object, "report-9/upload")
+	var refused *googleapi.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, http.StatusPreconditionFailed, refused.Code)
+	require.Equal(t, "conditionNotMet", refused.Errors[0].Reason)
+	outcome, err := client.Outcome(t.Context(), "report-9/upload")
+	require.NoError(t, err)
+	require.Equal(t, oncehttp.Rejected, outcome.State)
+}
+
+// Left on, the library's retries send the same request again, and the name makes
+// them one action. It would go on until its context ends: turn them off.
+func TestGCSOwnRetriesJoinTheActionThatIsNamed(t *testing.T) {
+	t.Parallel()
+	api := startGCS(t)
+	client := open(t, api, oncehttp.Config{}) // no contract: sent once
+	gcs := newGCS(t, client.HTTPClient())
+	tries := 0
+	gcs.SetRetry(storage.WithPolicy(storage.RetryAlways), storage.WithBackoff(gax.Backoff{Initial: time.Millisecond}),
+		storage.WithErrorFunc(func(err error) bool {
+			tries++
+			return err != nil && tries < 3
+		}))
+	api.Script(mockserver.Lost().Always())
+	err := upload(oncehttp.WithAction(t.Context(), "report-9/upload"), gcs.Bucket("b").Object("report"), "report-9/upload")
+	pendingOf(t, err)
+	require.Equal(t, 3, tries)
+	require.Equal(t, 1, api.EffectsTotal())
+	require.Len(t, api.Requests(), 1)
+}
