@@ -222,25 +222,10 @@ func TestAnthropicStreamsLiveAndOnce(t *testing.T) {
 	require.True(t, pendingOf(t, err).MayHaveExecuted)
 }
 
-// When the caller's context ends, the library returns the context's error in
-// place of ours. The journal still has the outcome.
 func TestAnthropicHidesAPendingBehindTheEndOfAContext(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(oncehttp.WithAction(t.Context(), "run-7/step-3/draft"))
-	defer cancel()
-	api := startAPI(t, mockserver.Config{Execute: func(*http.Request) mockserver.Answer {
-		cancel() // the caller leaves while the API works
-		return answer(200, anthropicAnswer)
-	}})
+	api, ctx := startLeft(t)
 	client := open(t, api, oncehttp.Config{})
-	api.Script(mockserver.Fault{Commit: true, See: mockserver.SeeNothing})
-	_, err := newAnthropic(client).Messages.New(ctx, anthropicParams())
-	require.ErrorIs(t, err, context.Canceled)
-	var pending *oncehttp.PendingError
-	require.NotErrorAs(t, err, &pending)
-
-	outcome, err := client.Outcome(t.Context(), "run-7/step-3/draft")
-	require.NoError(t, err)
-	require.Equal(t, oncehttp.Pending, outcome.State)
-	require.True(t, outcome.MayHaveExecuted)
+	_, err := newAnthropic(client).Messages.New(oncehttp.WithAction(ctx, "run-7/step-3/draft"), anthropicParams())
+	requireHidden(t, err, client, "run-7/step-3/draft")
 }

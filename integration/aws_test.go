@@ -250,23 +250,12 @@ func TestDynamoDBHandsOnAPendingThatIsNotRepeatedLater(t *testing.T) {
 	require.Equal(t, 1, api.EffectsTotal())
 }
 
-// When the caller's context has ended, the library puts an error of its own in
-// place of ours. The journal still has the outcome.
 func TestDynamoDBHidesAPendingBehindTheEndOfAContext(t *testing.T) {
 	t.Parallel()
-	api, door := startDynamo(t)
-	client := open(t, api, oncehttp.Config{Transport: door, Authorize: signDynamo, Contracts: []oncehttp.Contract{dynamoTransactions()}})
-	api.Script(mockserver.Fault{Commit: true, See: mockserver.SeeNothing})
-	ctx, cancel := context.WithTimeout(oncehttp.WithAction(t.Context(), "order-42/transfer"), 100*time.Millisecond)
-	defer cancel()
-	_, err := newDynamo(client).TransactWriteItems(ctx, transfer(nil))
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	var pending *oncehttp.PendingError
-	require.NotErrorAs(t, err, &pending)
-
-	outcome, err := client.Outcome(t.Context(), "order-42/transfer")
-	require.NoError(t, err)
-	require.Equal(t, oncehttp.Pending, outcome.State)
+	api, ctx := startLeft(t)
+	client := open(t, api, oncehttp.Config{Authorize: signDynamo, Contracts: []oncehttp.Contract{dynamoTransactions()}})
+	_, err := newDynamo(client).TransactWriteItems(oncehttp.WithAction(ctx, "order-42/transfer"), transfer(nil))
+	requireHidden(t, err, client, "order-42/transfer")
 }
 
 // Left on, the library's retries keep their token, and join the action that is

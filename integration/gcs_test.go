@@ -152,3 +152,11 @@ func TestGCSOwnRetriesJoinTheActionThatIsNamed(t *testing.T) {
 	require.Equal(t, 1, api.EffectsTotal())
 	require.Len(t, api.Requests(), 1)
 }
+
+func TestGCSHidesAPendingBehindTheEndOfAContext(t *testing.T) {
+	t.Parallel()
+	api, ctx := startLeft(t)
+	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{gcsUploads()}})
+	err := upload(oncehttp.WithAction(ctx, "report-9/upload"), newGCS(t, client.HTTPClient()).Bucket("b").Object("report"), "report-9/upload")
+	requireHidden(t, err, client, "report-9/upload")
+}

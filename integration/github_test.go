@@ -168,20 +168,10 @@ func TestGitHubsSecondaryRateLimitIsWaitedFor(t *testing.T) {
 	require.Equal(t, 1, api.EffectsTotal())
 }
 
-// When the caller's context has ended, the library returns the context's error
-// in place of ours. The journal still has the outcome.
 func TestGitHubHidesAPendingBehindTheEndOfAContext(t *testing.T) {
 	t.Parallel()
-	api := startGitHub(t)
+	api, ctx := startLeft(t)
 	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{githubAnswers()}})
-	api.Script(mockserver.Fault{Commit: true, See: mockserver.SeeNothing})
-	ctx, cancel := context.WithTimeout(oncehttp.WithAction(t.Context(), "alert-9/issue"), 100*time.Millisecond)
-	defer cancel()
-	_, _, err := newGitHub(t, client.HTTPClient()).Issues.Create(ctx, "o", "r", issue("alert-9/issue"))
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	var pending *oncehttp.PendingError
-	require.NotErrorAs(t, err, &pending)
-	outcome, err := client.Outcome(t.Context(), "alert-9/issue")
-	require.NoError(t, err)
-	require.Equal(t, oncehttp.Pending, outcome.State)
+	_, _, err := newGitHub(t, client.HTTPClient()).Issues.Create(oncehttp.WithAction(ctx, "alert-9/issue"), "o", "r", issue("alert-9/issue"))
+	requireHidden(t, err, client, "alert-9/issue")
 }

@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -46,6 +48,35 @@ func answers(status int, body string) func(*http.Request) mockserver.Answer {
 
 func answer(status int, body string) mockserver.Answer {
 	return mockserver.Answer{Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
+}
+
+// startLeft starts an API that works at its request when the caller leaves, and
+// never answers it. The context to call it with ends then.
+func startLeft(t *testing.T) (*mockserver.Server, context.Context) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	t.Cleanup(leave)
+	api := startAPI(t, mockserver.Config{
+		Script: []mockserver.Fault{{Commit: true, See: mockserver.SeeNothing}},
+		Execute: func(*http.Request) mockserver.Answer {
+			leave()
+			return mockserver.Answer{Status: http.StatusCreated}
+		},
+	})
+	return api, ctx
+}
+
+// requireHidden: the library has put the context's error in place of a Pending,
+// and the journal still has the outcome.
+func requireHidden(t *testing.T, err error, client *oncehttp.Client, action string) {
+	t.Helper()
+	require.True(t, errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded), "%v", err)
+	var pending *oncehttp.PendingError
+	require.NotErrorAs(t, err, &pending)
+	outcome, err := client.Outcome(t.Context(), action)
+	require.NoError(t, err)
+	require.Equal(t, oncehttp.Pending, outcome.State)
+	require.True(t, outcome.MayHaveExecuted)
 }
 
 // refusal is the API's own no, behind its look-up of the key.

@@ -275,3 +275,12 @@ func TestResumeFinishesAStripeCallOnceAuthorizeBringsTheAPIKey(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, made.ID)
 }
+
+// A Pending outlives the end of the context, too.
+func TestStripeHandsOnAPendingWhenTheContextEnds(t *testing.T) {
+	t.Parallel()
+	api, ctx := startLeft(t)
+	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}})
+	_, err := newStripe(client).V1PaymentIntents.Create(oncehttp.WithAction(ctx, "order-42/charge"), stripePayment())
+	require.True(t, pendingOf(t, err).MayHaveExecuted)
+}

@@ -112,7 +112,7 @@ func TestATimeOutAboveTwilioIsAPending(t *testing.T) {
 	client := open(t, api, oncehttp.Config{})
 	api.Script(mockserver.Fault{Commit: true, See: mockserver.SeeNothing})
 	base := newTwilioBase(client, "parcel-9/text")
-	base.SetTimeout(200 * time.Millisecond)
+	base.SetTimeout(2 * time.Second)
 	_, err := twilioapi.NewApiServiceWithClient(base).CreateMessage(textMessage())
 	require.True(t, pendingOf(t, err).MayHaveExecuted)
 }
