@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,8 +41,8 @@ func newGCS(t *testing.T, httpClient *http.Client) *storage.Client {
 }
 
 // upload writes an object, and names it in its metadata so that a lookup can
-// tell it. Below the writer's ChunkSize, 16 MiB, it is one request; above it is a
-// session of several, which is no single action.
+// tell it. Below the writer's ChunkSize, 16 MiB, it is one request, if
+// Config.MaxRequestBody, 8 MiB, is raised to it; above see gcsSession.
 func upload(ctx context.Context, object *storage.ObjectHandle, action string) error {
 	w := object.NewWriter(ctx)
 	w.Metadata = map[string]string{"upload": mark(action)}
@@ -159,4 +160,53 @@ func TestGCSHidesAPendingBehindTheEndOfAContext(t *testing.T) {
 	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{gcsUploads()}})
 	err := upload(oncehttp.WithAction(ctx, "report-9/upload"), newGCS(t, client.HTTPClient()).Bucket("b").Object("report"), "report-9/upload")
 	requireHidden(t, err, client, "report-9/upload")
+}
+
+// gcsSession is a Config.PassThrough for uploads above ChunkSize: a session, begun
+// by one POST and carried on by one for each chunk, which the library repeats by
+// itself. No name fits them all, and a chunk is longer than MaxRequestBody.
+func gcsSession(req *http.Request) bool {
+	query := req.URL.Query()
+	return query.Get("uploadType") == "resumable" || query.Has("upload_id")
+}
+
+func TestAnUploadToGCSInChunksIsNoSingleAction(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		passThrough func(*http.Request) bool
+		want        error
+	}{
+		"an action":      {nil, oncehttp.ErrMismatch},
+		"passed through": {gcsSession, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := startAPI(t, mockserver.Config{
+				Unkeyed: func(*http.Request) bool { return true },
+				Execute: func(r *http.Request) mockserver.Answer {
+					a := answer(200, `{"bucket":"b","name":"report"}`)
+					switch last := strings.HasSuffix(r.Header.Get("Content-Range"), "/300000"); {
+					case !r.URL.Query().Has("upload_id"):
+						a.Header.Set("Location", "https://storage.googleapis.com/upload/storage/v1/b/b/o?upload_id=1")
+					case !last: // a 308, as X-GUploader-No-308 asks for it
+						a.Header.Set("X-Http-Status-Code-Override", "308")
+						a.Header.Set("Range", "bytes=0-262143")
+					}
+					return a
+				},
+			})
+			client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{gcsUploads()}, PassThrough: test.passThrough})
+			ctx := oncehttp.WithAction(t.Context(), "report-9/upload")
+			w := newGCS(t, client.HTTPClient()).Bucket("b").Object("report").NewWriter(ctx)
+			w.ChunkSize = 256 << 10
+			_, err := w.Write(make([]byte, 300_000))
+			err = errors.Join(err, w.Close())
+			if test.want != nil {
+				require.ErrorIs(t, err, test.want)
+				return
+			}
+			require.NoError(t, err)
+			require.Len(t, api.Requests(), 3)
+		})
+	}
 }
