@@ -120,6 +120,7 @@ func startDynamo(t *testing.T) (*mockserver.Server, http.RoundTripper) {
 	t.Helper()
 	api := startAPI(t, mockserver.Config{
 		Profile: mockserver.Profile{NoMarker: true, TTL: 10 * time.Minute, Released: []string{"4xx", "5xx"}},
+		Tenant:  func(*http.Request) string { return "account" }, // whatever the signature
 		Execute: func(r *http.Request) mockserver.Answer {
 			if !signedWell(r) {
 				return answer(400, `{"__type":"com.amazon.coral.service#InvalidSignatureException","message":"The request signature we calculated does not match the signature you provided."}`)

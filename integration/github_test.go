@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-github/v89/github"
@@ -157,15 +158,17 @@ func TestGitHubs202IsConfirmed(t *testing.T) {
 
 func TestGitHubsSecondaryRateLimitIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	api := startGitHub(t)
-	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{githubAnswers()}})
-	api.Script(mockserver.Status(403).With("Retry-After", "1"))
-	begun := time.Now()
-	made, _, err := newGitHub(t, client.HTTPClient()).Issues.Create(oncehttp.WithAction(t.Context(), "alert-9/issue"), "o", "r", issue("alert-9/issue"))
-	require.NoError(t, err)
-	require.Equal(t, 7, made.GetNumber())
-	require.GreaterOrEqual(t, time.Since(begun), time.Second)
-	require.Equal(t, 1, api.EffectsTotal())
+	synctest.Test(t, func(t *testing.T) {
+		api := startGitHub(t)
+		client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{githubAnswers()}})
+		api.Script(mockserver.Status(403).With("Retry-After", "30"))
+		begun := time.Now()
+		made, _, err := newGitHub(t, client.HTTPClient()).Issues.Create(oncehttp.WithAction(t.Context(), "alert-9/issue"), "o", "r", issue("alert-9/issue"))
+		require.NoError(t, err)
+		require.Equal(t, 7, made.GetNumber())
+		require.GreaterOrEqual(t, time.Since(begun), 30*time.Second)
+		require.Equal(t, 1, api.EffectsTotal())
+	})
 }
 
 func TestGitHubHidesAPendingBehindTheEndOfAContext(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -186,14 +187,19 @@ func TestOpenAIHidesAPendingBehindTheEndOfAContext(t *testing.T) {
 	client := open(t, api, oncehttp.Config{})
 	_, err := newOpenAI(client).Chat.Completions.New(oncehttp.WithAction(ctx, "run-7/step-3/draft"), openaiParams())
 	requireHidden(t, err, client, "run-7/step-3/draft")
+}
 
-	// So does its own time-out, though the caller's context goes on.
-	api = startOpenAI(t)
-	client = open(t, api, oncehttp.Config{})
-	api.Script(mockserver.Fault{Commit: true, See: mockserver.SeeNothing})
-	ctx = oncehttp.WithAction(t.Context(), "run-7/step-4/draft")
-	_, err = newOpenAI(client, option.WithRequestTimeout(2*time.Second)).Chat.Completions.New(ctx, openaiParams())
-	requireHidden(t, err, client, "run-7/step-4/draft")
+// So does the library's own time-out, though the caller's context goes on.
+func TestOpenAIHidesAPendingBehindItsOwnTimeOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		api := startOpenAI(t)
+		client := open(t, api, oncehttp.Config{})
+		api.Script(mockserver.Fault{Commit: true, See: mockserver.SeeNothing})
+		ctx := oncehttp.WithAction(t.Context(), "run-7/step-3/draft")
+		_, err := newOpenAI(client, option.WithRequestTimeout(10*time.Second)).Chat.Completions.New(ctx, openaiParams())
+		requireHidden(t, err, client, "run-7/step-3/draft")
+	})
 }
 
 // Some operations of the agents' beta take Idempotency-Key, as a parameter of the
