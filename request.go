@@ -148,10 +148,7 @@ func readBody(ctx context.Context, req *http.Request, limit int64) ([]byte, erro
 		return nil, fmt.Errorf("%w (%d bytes of %d)", ErrBodyTooLarge, req.ContentLength, limit)
 	}
 	defer context.AfterFunc(ctx, closed)() // a reader that blocks ends when its body is closed
-	var buf bytes.Buffer
-	if req.ContentLength > 0 {
-		buf.Grow(int(req.ContentLength) + bytes.MinRead)
-	}
+	buf := bytes.NewBuffer(make([]byte, 0, max(0, req.ContentLength)+bytes.MinRead))
 	n, err := buf.ReadFrom(io.LimitReader(req.Body, limit+1))
 	switch {
 	case ctx.Err() != nil:
