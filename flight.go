@@ -59,6 +59,7 @@ type flight struct {
 	seats  map[int]*seating
 	lastID int
 	rec    record // as it is on disk
+	met    error  // the last cause, of which the record has the text
 	saving bool
 	// leavers gave up their seats during a save: what they are told is on disk.
 	leavers []*seating
@@ -151,7 +152,7 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 		m, cmd = m.step(e, f.policy, now)
 	}
 	if m.rec.Revision >= f.rec.Revision {
-		f.rec = m.rec
+		f.rec, f.met = m.rec, f.err
 	}
 	f.saving = cmd.kind == cmdSave
 	for _, s := range f.seats {
@@ -262,7 +263,11 @@ func (f *flight) tellLeaver(s *seating) {
 		s.ch <- told{err: s.cause} // no record, and none will come of this call
 		return
 	}
-	s.ch <- pendingOr(f.rec.outcome(f.policy.share, f.policy.attempt), s.cause)
+	o := f.rec.outcome(f.policy.share, f.policy.attempt)
+	if met := newCause(f.met); met != nil && o.Err != nil && met.Error() == o.Err.Error() {
+		o.Err = met
+	}
+	s.ch <- pendingOr(o, s.cause)
 }
 
 // pendingOr is the error rule: nil for what is settled, else a PendingError
