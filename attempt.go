@@ -100,6 +100,9 @@ func (a attempt) do(ctx context.Context, req *http.Request, body []byte) sent {
 	if resp.Body == nil {
 		resp.Body = http.NoBody
 	}
+	if resp.ProtoMajor == 2 && len(body) > 0 {
+		resp.Body = unstall(ctx, resp.Body)
+	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body.Close()
 		resp.Body = nil
@@ -163,6 +166,22 @@ func (s *sent) discard() {
 type liveBody struct {
 	io.Reader
 	io.Closer
+}
+
+// unstall closes an HTTP/2 answer's body when ctx ends. While the request's body
+// waits for its window, net/http ends a read of the answer for nothing less.
+func unstall(ctx context.Context, body io.ReadCloser) io.ReadCloser {
+	return &unstalledBody{body, context.AfterFunc(ctx, func() { body.Close() })}
+}
+
+type unstalledBody struct {
+	io.ReadCloser
+	stop func() bool
+}
+
+func (b *unstalledBody) Close() error {
+	b.stop()
+	return b.ReadCloser.Close()
 }
 
 func isStream(resp *http.Response) bool {
