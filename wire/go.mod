@@ -1,0 +1,20 @@
+module github.com/oncehttp/oncehttp/wire
+
+go 1.25.0
+
+replace github.com/oncehttp/oncehttp => ../
+
+require (
+	github.com/oncehttp/oncehttp v0.0.0
+	github.com/stretchr/testify v1.12.1
+	golang.org/x/net v0.55.0
+)
+
+require (
+	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	go.etcd.io/bbolt v1.5.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sys v0.45.0 // indirect
+	golang.org/x/text v0.37.0 // indirect
+)
