@@ -46,7 +46,7 @@ func main() {
 }
 
 func comparisons() []comparison {
-	return []comparison{resends, lostAnswers, kills}
+	return []comparison{resends, lostAnswers, kills, outage, delays, retryAfter}
 }
 
 func names() []string {

@@ -81,7 +81,7 @@ func peers() []peer {
 			return failsafehttp.NewRoundTripper(s.base, failsafehttp.NewRetryPolicyBuilder().Build())
 		}),
 		transportPeer("rehttp", "github.com/PuerkitoBio/rehttp", func(s setup) http.RoundTripper {
-			delay := rehttp.ExpJitterDelay(time.Second, 10*time.Second)
+			delay := rehttpWait()
 			if s.quick {
 				delay = rehttp.ConstDelay(time.Millisecond)
 			}
@@ -100,6 +100,14 @@ func peers() []peer {
 
 func nothing() {}
 
+// Neither of these two has a default: the intervals are a choice of ours, in
+// the middle of the others' defaults.
+func rehttpWait() rehttp.DelayFn { return rehttp.ExpJitterDelay(time.Second, 10*time.Second) }
+
+func heimdallWait() heimdall.Backoff {
+	return heimdall.NewExponentialBackoff(500*time.Millisecond, 10*time.Second, 2, 100*time.Millisecond)
+}
+
 func transportPeer(name, module string, wrap func(setup) http.RoundTripper) peer {
 	return peer{name: name, module: module, wrap: wrap, open: func(s setup) (sender, func()) {
 		return (&http.Client{Transport: wrap(s)}).Do, nothing
@@ -117,10 +125,9 @@ func openRetryable(s setup) *retryablehttp.Client {
 }
 
 func openHeimdall(s setup) (sender, func()) {
-	// The intervals of the exponential example in its README.
-	wait := heimdall.NewExponentialBackoff(2*time.Millisecond, 9*time.Millisecond, 2, 2*time.Millisecond)
-	if !s.quick {
-		wait = heimdall.NewExponentialBackoff(500*time.Millisecond, 10*time.Second, 2, 100*time.Millisecond)
+	wait := heimdallWait()
+	if s.quick {
+		wait = heimdall.NewConstantBackoff(time.Millisecond, time.Millisecond)
 	}
 	c := httpclient.NewClient(httpclient.WithHTTPClient(&http.Client{Transport: s.base}),
 		httpclient.WithRetrier(heimdall.NewRetrier(wait)), httpclient.WithRetryCount(3))
@@ -129,7 +136,9 @@ func openHeimdall(s setup) (sender, func()) {
 
 func openResty(s setup) (sender, func()) {
 	c := resty.New().SetTransport(s.base).SetRetryCount(3).SetLogger(restyLog{orDiscard(s.log)}).
-		AddRetryCondition(func(r *resty.Response, err error) bool { return err != nil || r.StatusCode() >= 500 || r.StatusCode() == 429 })
+		AddRetryCondition(func(r *resty.Response, err error) bool {
+			return err != nil || r.StatusCode() >= 500 || r.StatusCode() == 429
+		})
 	if s.quick {
 		c.SetRetryWaitTime(time.Millisecond).SetRetryMaxWaitTime(5 * time.Millisecond)
 	}
