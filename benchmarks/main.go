@@ -46,7 +46,7 @@ func main() {
 }
 
 func comparisons() []comparison {
-	return []comparison{resends, lostAnswers, kills, outage, delays, retryAfter}
+	return []comparison{resends, lostAnswers, kills, outage, delays, retryAfter, hygiene, uploads, certificates, layers, cost}
 }
 
 func names() []string {

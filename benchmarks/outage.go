@@ -15,7 +15,7 @@ var outage = comparison{
 	name:  "outage",
 	claim: "A server that is down is probed, not beaten: the load decays to one probe at a time.",
 	how: "64 callers, each with 0.1 s between two calls, against a server that answers 503 to everything, without Retry-After. Requests are divided by calls begun. " +
-		"A caller of oncehttp waits for the host's gate, up to a minute, and is then told that nothing was sent, so it begins fewer calls: that is the difference, and it is on purpose.",
+		"A caller of oncehttp waits at the host's gate while its time allows; else it is told at once, Pending, that nothing was sent and when the next try may be.",
 	heads: []string{"seconds", "calls begun", "requests", "requests a call", "requests a second at the end"},
 	run: func(size scale) []row {
 		lasts := map[scale]time.Duration{short: 2 * time.Second, usual: 10 * time.Second, long: time.Minute}[size]

@@ -9,7 +9,6 @@ import (
 	"log"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -145,11 +144,7 @@ func openResty(s setup) (sender, func()) {
 	return func(req *http.Request) (*http.Response, error) {
 		r := c.R().SetContext(req.Context()).SetDoNotParseResponse(true)
 		r.Header = req.Header.Clone()
-		if req.Body != nil {
-			body, err := io.ReadAll(req.Body)
-			if err != nil {
-				return nil, err
-			}
+		if body := rawBody(req); body != nil {
 			r.SetBody(body)
 		}
 		resp, err := r.Execute(req.Method, req.URL.String())
@@ -225,11 +220,7 @@ func openAzcore(s setup) (sender, func()) {
 			return nil, err
 		}
 		azruntime.SkipBodyDownload(r)
-		if req.Body != nil {
-			var body []byte
-			if body, err = io.ReadAll(req.Body); err != nil {
-				return nil, err
-			}
+		if body := rawBody(req); body != nil {
 			if err = r.SetBody(readSeekNopCloser{bytes.NewReader(body)}, req.Header.Get("Content-Type")); err != nil {
 				return nil, err
 			}
@@ -254,12 +245,26 @@ func orDiscard(w io.Writer) io.Writer {
 
 // post is a keyless POST with a body that can be read again.
 func post(ctx context.Context, url, body string) *http.Request {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	return upload(ctx, http.MethodPost, url, []byte(body))
+}
+
+func upload(ctx context.Context, method, url string, body []byte) *http.Request {
+	ctx = context.WithValue(ctx, bodyOf{}, body)
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		panic(err) // the arguments are ours
 	}
 	req.Header.Set("Content-Type", "application/json")
 	return req
+}
+
+// bodyOf is where the clients with requests of their own find the body as the
+// application has it, without a copy.
+type bodyOf struct{}
+
+func rawBody(req *http.Request) []byte {
+	body, _ := req.Context().Value(bodyOf{}).([]byte)
+	return body
 }
 
 // finish reads an answer to its end.
