@@ -77,7 +77,9 @@ func nested(p peer, deep int) int {
 	defer transport.CloseIdleConnections()
 	var base http.RoundTripper = transport
 	if deep == 2 {
-		base = below(p, transport)
+		var done func()
+		base, done = below(p, transport)
+		defer done()
 	}
 	send, done := p.open(setup{base: base, quick: true})
 	defer done()
@@ -88,14 +90,14 @@ func nested(p peer, deep int) int {
 }
 
 // below makes a transport of a peer, of its client if it is none itself.
-func below(p peer, transport http.RoundTripper) http.RoundTripper {
+func below(p peer, transport http.RoundTripper) (http.RoundTripper, func()) {
+	s := setup{base: transport, quick: true}
 	switch {
 	case p.name == ourName:
-		c, _ := openOurs(oncehttp.Config{}, setup{base: transport, quick: true})
-		return c
+		return openOurs(oncehttp.Config{}, s)
 	case p.wrap != nil:
-		return p.wrap(setup{base: transport, quick: true})
+		return p.wrap(s), nothing
 	}
-	send, _ := p.open(setup{base: transport, quick: true})
-	return roundTripFunc(send)
+	send, done := p.open(s)
+	return roundTripFunc(send), done
 }

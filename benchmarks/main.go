@@ -46,7 +46,7 @@ func main() {
 }
 
 func comparisons() []comparison {
-	return []comparison{resends, lostAnswers, kills, outage, delays, retryAfter, hygiene, uploads, certificates, layers, cost}
+	return []comparison{resends, lostAnswers, kills, outage, delays, retryAfter, hygiene, uploads, certificates, layers, cost, cancels, secrets}
 }
 
 func names() []string {

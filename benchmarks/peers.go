@@ -142,7 +142,7 @@ func openResty(s setup) (sender, func()) {
 		c.SetRetryWaitTime(time.Millisecond).SetRetryMaxWaitTime(5 * time.Millisecond)
 	}
 	return func(req *http.Request) (*http.Response, error) {
-		r := c.R().SetContext(req.Context()).SetDoNotParseResponse(true)
+		r := c.R().SetContext(req.Context())
 		r.Header = req.Header.Clone()
 		if body := rawBody(req); body != nil {
 			r.SetBody(body)
@@ -151,7 +151,9 @@ func openResty(s setup) (sender, func()) {
 		if err != nil {
 			return nil, err
 		}
-		return resp.RawResponse, nil
+		raw := resp.RawResponse
+		raw.Body = io.NopCloser(bytes.NewReader(resp.Body())) // it has read and closed the other
+		return raw, nil
 	}, nothing
 }
 
