@@ -18,8 +18,8 @@ import (
 var cancels = comparison{
 	name:  "cancel",
 	claim: "A caller who gives up is let go at once, whatever the client is doing.",
-	how: "The context is cancelled after 0.15 s; a cell is how much later the call returned. Dialing: the connection is never made. Writing: 16 MiB to a server that does not read. " +
-		"Waiting: for an answer. Reading: an answer whose body stops. Between tries: the server answers 503. \"ended before\": the call was over. For oncehttp also what the journal says afterwards.",
+	how: "The context is cancelled 0.15 s after the client has got so far; a cell is how much later the call returned. Dialing: the connection is never made. Writing: 16 MiB to a server that does not read. " +
+		"Waiting: for an answer. Reading: an answer whose body stops. Between tries: the server answers 503. \"ended before\": the call was over. For oncehttp also what the journal says afterwards: an attempt that is under way goes on, so that giving up makes no unknown outcome.",
 	heads: []string{"dialing", "writing", "waiting", "reading", "between tries"},
 	run: func(scale) []row {
 		all := append(peers(), ours())
@@ -68,7 +68,8 @@ func (r release) String() string {
 }
 
 // stuckServer keeps a client in a phase until stop is called.
-func stuckServer(ph phase, requests *atomic.Int64) (url string, stop func()) {
+// reached is called for each connection or request that it gets.
+func stuckServer(ph phase, reached func()) (url string, stop func()) {
 	if ph == writing {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -82,7 +83,7 @@ func stuckServer(ph phase, requests *atomic.Int64) (url string, stop func()) {
 				if err != nil {
 					return
 				}
-				requests.Add(1)
+				reached()
 				mu.Lock()
 				conns = append(conns, conn)
 				mu.Unlock()
@@ -99,7 +100,7 @@ func stuckServer(ph phase, requests *atomic.Int64) (url string, stop func()) {
 	}
 	stopped := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
+		reached()
 		io.Copy(io.Discard, r.Body)
 		switch ph {
 		case waiting:
@@ -122,7 +123,12 @@ func stuckServer(ph phase, requests *atomic.Int64) (url string, stop func()) {
 
 func giveUp(p peer, ph phase) release {
 	var requests atomic.Int64
-	url, stop := stuckServer(ph, &requests)
+	reached := make(chan struct{})
+	reach := sync.OnceFunc(func() { close(reached) })
+	url, stop := stuckServer(ph, func() {
+		requests.Add(1)
+		reach()
+	})
 	// Nobody is kept for more than five seconds.
 	end := time.AfterFunc(5*time.Second, sync.OnceFunc(stop))
 	defer func() {
@@ -134,6 +140,7 @@ func giveUp(p peer, ph phase) release {
 	defer transport.CloseIdleConnections()
 	if ph == dialing {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			reach()
 			select {
 			case <-ctx.Done():
 			case <-time.After(5 * time.Second):
@@ -162,11 +169,16 @@ func giveUp(p peer, ph phase) release {
 		call = func() { _ = finish(send(req)) }
 	}
 	var cancelled atomic.Pointer[time.Time]
-	time.AfterFunc(150*time.Millisecond, func() {
+	go func() {
+		select {
+		case <-reached:
+			time.Sleep(150 * time.Millisecond)
+		case <-time.After(5 * time.Second):
+		}
 		now := time.Now()
 		cancelled.Store(&now)
 		cancel()
-	})
+	}()
 	call()
 	var r release
 	if at := cancelled.Load(); at != nil {

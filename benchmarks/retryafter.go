@@ -66,13 +66,12 @@ var forms = []form{
 
 // A reaction is what a client did about a Retry-After.
 type reaction struct {
-	again    bool          // a second request came
-	gap      time.Duration // after the answer
-	early    bool          // sooner than asked
-	returned time.Duration // after the answer, the call
-	held     bool          // until the caller's time was over
-	pending  bool          // ours: told Pending
-	retryAt  time.Time
+	again    bool              // a second request came
+	gap      time.Duration     // after the answer
+	early    bool              // sooner than asked
+	returned time.Duration     // after the answer, the call
+	held     bool              // until the caller's time was over
+	outcome  *oncehttp.Outcome // ours, if it is Pending
 }
 
 func (r reaction) String() string {
@@ -83,7 +82,7 @@ func (r reaction) String() string {
 		return fmt.Sprintf("%.1f s", r.gap.Seconds())
 	case r.held:
 		return "held"
-	case r.pending:
+	case r.outcome != nil:
 		return fmt.Sprintf("Pending, %.1f s", r.returned.Seconds())
 	}
 	return fmt.Sprintf("returned, %.1f s", r.returned.Seconds())
@@ -128,7 +127,7 @@ func askToWait(p peer, f form) reaction {
 	defer mu.Unlock()
 	r.returned, r.held = time.Since(answered), ctx.Err() != nil
 	if pending != nil {
-		r.pending, r.retryAt = true, pending.Outcome.RetryAt
+		r.outcome = pending.Outcome
 	}
 	return r
 }

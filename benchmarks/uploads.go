@@ -21,7 +21,7 @@ var uploads = comparison{
 	run: func(size scale) []row {
 		n := 5
 		if size == short {
-			n = 2
+			n = 1
 		}
 		return withPeers(func(p peer) row {
 			return row{p.String(), []string{earlyAnswers(p, n, false).String(), earlyAnswers(p, n, true).String()}}
