@@ -79,6 +79,7 @@ func kill(life string, orders int) killed {
 		if first {
 			died.Add(1)
 			p := child.Load()
+			<-p.started
 			p.cmd.Process.Kill()
 			<-p.gone
 		}
@@ -95,13 +96,14 @@ func kill(life string, orders int) killed {
 	}
 	for lives := 0; ; lives++ {
 		var said bytes.Buffer
-		p := &process{exec.Command(program), make(chan struct{})}
+		p := &process{exec.Command(program), make(chan struct{}), make(chan struct{})}
 		p.cmd.Env = append(os.Environ(), childJob+"="+string(text))
 		p.cmd.Stderr = &said
 		child.Store(p)
 		if err := p.cmd.Start(); err != nil {
 			panic(err)
 		}
+		close(p.started)
 		err := p.cmd.Wait()
 		close(p.gone)
 		if err == nil {
@@ -116,8 +118,8 @@ func kill(life string, orders int) killed {
 }
 
 type process struct {
-	cmd  *exec.Cmd
-	gone chan struct{}
+	cmd           *exec.Cmd
+	started, gone chan struct{}
 }
 
 func isChild() bool { return os.Getenv(childJob) != "" }

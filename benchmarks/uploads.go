@@ -16,7 +16,8 @@ var uploads = comparison{
 	name:  "uploads",
 	claim: "Every attempt carries the same bytes, also when the server answers before it has read them.",
 	how: "8 MiB, five times, by HTTP/1 and HTTP/2. The server answers 503 after 64 KiB of the first two tries and then reads the third to its end. \"Whole\": its SHA-256 is that of what was sent; " +
-		"\"cut\": the third arrived with fewer or other bytes; \"failed\": the caller was told an error, or a 503.",
+		"\"cut\": a try after those arrived with fewer or other bytes, and was refused; \"failed\": the caller was told an error. A body's reader that one try still reads while the next one rewinds it " +
+		"is a data race: Go's race detector reports it in this comparison for rehttp, heimdall and azcore.",
 	heads: []string{"HTTP/1", "HTTP/2"},
 	run: func(size scale) []row {
 		n := 5
