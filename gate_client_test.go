@@ -54,7 +54,9 @@ func gated(t *testing.T, path string, cfg oncehttp.Config, hosts map[string]*moc
 		b.servers[name] = transport
 	}
 	cfg.Transport = b
-	cfg.Contracts = []oncehttp.Contract{oncehttp.IdempotencyKey("*", 24*time.Hour)}
+	if cfg.Contracts == nil {
+		cfg.Contracts = []oncehttp.Contract{oncehttp.IdempotencyKey("*", 24*time.Hour)}
+	}
 	c, err := oncehttp.Open(path, cfg)
 	require.NoError(t, err)
 	return c, b

@@ -155,26 +155,43 @@ func TestWhatWaitedAtAGateIsSentWithinTheConcurrency(t *testing.T) {
 	})
 }
 
-// Promise 10: the first who comes after a restart may not be the one who was told.
+// Promise 10: the first who comes after a restart may not be the one who was
+// told, and the one who was told may not be sent again by itself.
 func TestWhatAHostAskedForBindsNewActionsAfterARestart(t *testing.T) {
-	path := journalPath(t)
-	synctest.Test(t, func(t *testing.T) {
-		s := mockserver.Memory(mockserver.Config{})
-		defer s.Close()
-		s.Script(mockserver.Status(http.StatusTooManyRequests).With("Retry-After", "3600"))
-		hosts := map[string]*mockserver.Server{"api.test": s}
-		c, _ := gated(t, path, oncehttp.Config{}, hosts)
-		asked := time.Now()
-		_, err := c.Do("told", payAt(t.Context(), "api.test"))
-		require.ErrorAs(t, err, new(*oncehttp.PendingError))
-		require.NoError(t, c.Close())
+	for name, row := range map[string]struct {
+		status int
+		cfg    oncehttp.Config
+		again  bool // the one who was told asks again, and is turned away at the gate
+	}{
+		"by a 429":                           {status: http.StatusTooManyRequests},
+		"by a 503 to what is not sent again": {status: http.StatusServiceUnavailable, cfg: oncehttp.Config{Contracts: []oncehttp.Contract{}}},
+		"and it came to the gate again":      {status: http.StatusTooManyRequests, again: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := journalPath(t)
+			synctest.Test(t, func(t *testing.T) {
+				s := mockserver.Memory(mockserver.Config{})
+				defer s.Close()
+				s.Script(mockserver.Status(row.status).With("Retry-After", "3600"))
+				hosts := map[string]*mockserver.Server{"api.test": s}
+				c, _ := gated(t, path, row.cfg, hosts)
+				asked := time.Now()
+				_, err := c.Do("told", payAt(t.Context(), "api.test"))
+				require.ErrorAs(t, err, new(*oncehttp.PendingError))
+				if row.again {
+					_, err = c.Do("told", payAt(t.Context(), "api.test"))
+					require.ErrorAs(t, err, new(*oncehttp.PendingError))
+				}
+				require.NoError(t, c.Close())
 
-		c, _ = gated(t, path, oncehttp.Config{}, hosts)
-		defer c.Close()
-		o, err := c.Do("new", payAt(t.Context(), "api.test"))
-		require.ErrorAs(t, err, new(*oncehttp.PendingError))
-		require.Equal(t, oncehttp.GateClosed, o.Reason)
-		require.False(t, o.RetryAt.Before(asked.Add(time.Hour)))
-		require.Len(t, s.Requests(), 1)
-	})
+				c, _ = gated(t, path, row.cfg, hosts)
+				defer c.Close()
+				o, err := c.Do("new", payAt(t.Context(), "api.test"))
+				require.ErrorAs(t, err, new(*oncehttp.PendingError))
+				require.Equal(t, oncehttp.GateClosed, o.Reason)
+				require.False(t, o.RetryAt.Before(asked.Add(time.Hour)))
+				require.Len(t, s.Requests(), 1)
+			})
+		})
+	}
 }
