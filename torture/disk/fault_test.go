@@ -86,7 +86,7 @@ func (f fault) arguments(path string) []string {
 	}
 	args := []string{"-e", fmt.Sprintf("inject=%s:%s:when=%d", f.call, f.with, f.when)}
 	if f.path {
-		args = append(args, "-P", path, "-e", "trace="+f.call+",write", "-P", "/proc/self/fd/1")
+		args = append(args, "-P", path, "-e", "trace="+f.call)
 	}
 	return args
 }
