@@ -138,6 +138,9 @@ func parseTrace(text []byte) ([]event, error) {
 		if !found || strings.HasPrefix(rest, "+++") || strings.HasPrefix(rest, "---") {
 			continue
 		}
+		if strings.HasPrefix(strings.TrimPrefix(rest, "<... "), "???") {
+			continue // its thread ended before strace could ask which call it was
+		}
 		var c *call
 		if after, resumed := strings.CutPrefix(rest, "<... "); resumed {
 			if c = open[pid]; c == nil {
