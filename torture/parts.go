@@ -34,16 +34,16 @@ func parts(seed uint64) []*part {
 	}
 	return []*part{
 		{
-			name: "sim", test: "TestTheClientKeepsItsPromisesUnderEveryPlan", weight: 10, procs: 1, limit: 5 * time.Minute,
+			name: "sim", test: "TestTheClientKeepsItsPromisesUnderEveryPlan", weight: 6, procs: 1, limit: 5 * time.Minute,
 			args: func(n uint64) ([]string, bool) {
 				return []string{"-sim.from=" + strconv.FormatUint(seed+n*simSeeds, 10), fmt.Sprint("-sim.seeds=", simSeeds)}, true
 			},
 		},
-		{name: "kill", test: "TestKills", weight: 4, limit: 5 * time.Minute, args: numbered("-kill.seed=%d", "-kill.kills=40")},
-		{name: "disk", test: "TestImages", weight: 3, limit: 5 * time.Minute, args: numbered("-disk.seed=%d", "-disk.images=400")},
+		{name: "kill", test: "TestKills", weight: 5, limit: 5 * time.Minute, args: numbered("-kill.seed=%d", "-kill.kills=40")},
+		{name: "disk", test: "TestImages", weight: 2, limit: 5 * time.Minute, args: numbered("-disk.seed=%d", "-disk.images=400")},
 		{
 			// A run too short for all of them takes others each time.
-			name: "mutant", test: "TestMutants", weight: 3, limit: 5 * time.Minute,
+			name: "mutant", test: "TestMutants", weight: 7, limit: 5 * time.Minute,
 			args: func(n uint64) ([]string, bool) {
 				all := uint64(len(mutant.Table()))
 				return []string{"-mutant.rotate=1", fmt.Sprintf("-mutant.at=%d", (seed+n)%all)}, n < all
