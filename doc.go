@@ -130,6 +130,8 @@
 //   - a [*PendingError]: the server may have acted, or still may. Do not begin the
 //     action under another name. Its Outcome says why, and
 //     [Outcome.Explain] says it in words.
+//   - of RoundTrip alone, a [*NoAnswerError]: the action is settled, by a lookup, a
+//     person or long ago, and there is no answer to hand back.
 //   - any other error: this call sent nothing.
 //
 // Whenever a record exists, Do returns the Outcome beside the error. A caller

@@ -4,7 +4,7 @@ import "errors"
 
 // Errors without data, each tested with [errors.Is]. An error of this package
 // that is not a [*PendingError] means that the call which returned it sent
-// nothing.
+// nothing; but a [*NoAnswerError] means that the action is settled.
 var (
 	// ErrNotFound: the journal has no intent of this action.
 	ErrNotFound = errors.New("oncehttp: no such action in the journal")

@@ -161,6 +161,17 @@ func (e *PendingError) Unwrap() error {
 	return e.Outcome.Err
 }
 
+// A NoAnswerError is returned by RoundTrip alone, where the action is settled and
+// there is no answer to hand back: a lookup or a person has settled it, or the
+// answer is no longer kept. Outcome says how; a Reference may be there.
+type NoAnswerError struct {
+	Outcome *Outcome
+}
+
+func (e *NoAnswerError) Error() string {
+	return fmt.Sprintf("oncehttp: action %s is settled (%s), and there is no answer to hand back, or it is no longer kept; Outcome has the state", quoteAction(e.Outcome.Action), e.Outcome.State)
+}
+
 // Explain says in words what is known, what is not, and what is safe to do
 // until when. The first line is a summary; no line holds a key or a payload.
 func (o *Outcome) Explain() string {

@@ -64,9 +64,12 @@ func TestAPersonsWordSettlesAnOpenIntent(t *testing.T) {
 			time.Sleep(time.Hour)
 			assert.Empty(b, b.resume())
 			assert.Len(b, b.srv.Requests(), 1)
-			// RoundTrip has no answer to give: a plain error says so.
+			// RoundTrip has no answer to give.
 			_, err := b.c.RoundTrip(b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-1")))
 			require.ErrorContains(b, err, word.State.String())
+			var settled *oncehttp.NoAnswerError
+			require.ErrorAs(b, err, &settled)
+			assert.Equal(b, word.Reference, settled.Outcome.Reference)
 			assert.NotErrorAs(b, err, new(*oncehttp.PendingError))
 		}, oneAttempt, func(cfg *oncehttp.Config) {
 			cfg.OnEvent = func(e oncehttp.Event) { kinds = append(kinds, e.Kind) }

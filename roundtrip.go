@@ -219,7 +219,7 @@ func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract 
 func answerOf(req *http.Request, t told) (*http.Response, error) {
 	o := t.outcome
 	if o.Response == nil {
-		return nil, fmt.Errorf("oncehttp: action %s is settled (%s), and there is no answer to hand back, or it is no longer kept; Client.Outcome has the state", quoteAction(o.Action), o.State)
+		return nil, &NoAnswerError{Outcome: o}
 	}
 	r := o.Response
 	resp := &http.Response{

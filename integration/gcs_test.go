@@ -102,11 +102,10 @@ func TestALookupFindsTheObjectWhoseAnswerGCSLost(t *testing.T) {
 
 	api.Script(mockserver.Lost(), refusal(412, `{"error":{"code":412,"message":"At least one of the pre-conditions you specified did not hold.","errors":[{"reason":"conditionNotMet"}]}}`))
 	err := upload(oncehttp.WithAction(t.Context(), "report-9/upload"), object, "report-9/upload")
-	require.ErrorContains(t, err, "there is no answer to hand back")
-	outcome, err := client.Outcome(t.Context(), "report-9/upload")
-	require.NoError(t, err)
-	require.Equal(t, oncehttp.Confirmed, outcome.State)
-	require.Equal(t, "report", outcome.Reference)
+	var settled *oncehttp.NoAnswerError
+	require.ErrorAs(t, err, &settled)
+	require.Equal(t, oncehttp.Confirmed, settled.Outcome.State)
+	require.Equal(t, "report", settled.Outcome.Reference)
 	require.Equal(t, 1, api.EffectsTotal())
 
 	// Without a lookup it is Pending.

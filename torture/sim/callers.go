@@ -90,14 +90,12 @@ func (l *life) step(caller int, s Step) {
 	l.note(op)
 }
 
-// answered is what RoundTrip tells, after some of the answer was read. Of what is
-// settled without an answer it tells only that: Outcome has the state.
+// answered is what RoundTrip tells, after some of the answer was read.
 func (l *life) answered(a Action, send func(*http.Request) (*http.Response, error), req *http.Request) (*oncehttp.Outcome, error) {
 	resp, err := send(req)
-	if err != nil && strings.Contains(err.Error(), "there is no answer to hand back") {
-		if name, ok := l.record.real(a); ok {
-			return l.client.Outcome(context.Background(), name)
-		}
+	var settled *oncehttp.NoAnswerError
+	if errors.As(err, &settled) {
+		return settled.Outcome, nil
 	}
 	if err != nil {
 		return told(err)
