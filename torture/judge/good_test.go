@@ -281,6 +281,20 @@ var honest = map[string]func() *story{
 		s.tells(do, s.done(2))
 		return s
 	},
+	"the answer that brought the missing body could not be recorded": func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		s.attempt(true, 201)
+		s.save()
+		x := s.send()
+		s.receive(x)
+		s.answer(x, 201)
+		s.tells(do, s.done(2))
+		do = s.call(judge.OpDo)
+		s.attempt(false, 201)
+		s.tells(do, s.done(3))
+		return s
+	},
 	"two callers, and one leaves": func() *story {
 		s := newStory(judge.Keyed)
 		one := s.call(judge.OpDo)

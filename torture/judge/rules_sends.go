@@ -293,15 +293,19 @@ func (v *view) waitsOver(a *Send, opened int64) bool {
 // mayMissBody: what was told is done, and its answer is cut, or may still turn
 // out to be: then it is asked for again.
 func (v *view) mayMissBody(o *Op) bool {
-	switch r := o.Outcome.Response; {
-	case r != nil:
-		return r.BodyIncomplete
-	case o.Outcome.State != oncehttp.Confirmed:
-		return false
+	r := o.Outcome.Response
+	if o.Outcome.State != oncehttp.Confirmed || r != nil && r.BodyIncomplete {
+		return o.Outcome.State == oncehttp.Confirmed
 	}
-	for _, s := range v.sends { // a person's word came before the end of the answer
-		if s.Life == o.Life && s.Seq < o.Return && s.Status/100 == 2 {
-			return true
+	for _, s := range v.sends {
+		if s.Life != o.Life || s.Seq > o.Return || s.Status/100 != 2 {
+			continue
+		}
+		if r == nil {
+			return true // a person's word came before the end of the answer
+		}
+		if s.Ended != 0 && v.savedBetween(s.Ended, o.Return) == 0 {
+			return true // it could not be recorded
 		}
 	}
 	return false

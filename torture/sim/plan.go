@@ -254,6 +254,9 @@ func (p *Plan) planAPI(d dice) {
 	if d.chance(0.25) {
 		a.Settle = pick(d, time.Minute, 10*time.Minute)
 	}
+	if p.On.has(faultShortMemory) || p.On.has(faultForget) {
+		a.Refusals, a.Settle = false, 0 // what is forgotten settles nothing
+	}
 	a.Waits, a.Bare, a.Tells, a.FromCompletion = d.chance(0.15), d.chance(0.3), d.chance(0.2), d.chance(0.2)
 	if a.Refusals || a.Settle > 0 {
 		a.Tells = false // cut off, it would be a refusal like any other
