@@ -134,3 +134,25 @@ func TestARefusalThatIsCutBeforeItsCodeSettlesNothing(t *testing.T) {
 		c.Answers = []oncehttp.Answer{{Status: []int{409}, Codes: []string{"already_paid"}, Verdict: oncehttp.VerdictDone}}
 	})
 }
+
+// Who may not ask is turned away before the key is looked up, as a rule: that is
+// no word about an earlier attempt, unless the contract says so.
+func TestARefusalOfCredentialsSettlesNoEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{401, 403, 407} {
+		lostThenRefused := script(mockserver.Lost(), mockserver.Status(status).Always())
+		keepsRefusals := func(cfg *oncehttp.Config) {
+			cfg.Contracts[0].Stored.Refusals, cfg.Contracts[0].Stored.Settle = true, time.Second
+		}
+		inBubble(t, lostThenRefused, func(b *bench) {
+			want{oncehttp.Pending, oncehttp.Unauthorized, 2, true, false}.check(b, b.do())
+			time.Sleep(time.Minute)
+			assert.Equal(b, oncehttp.Pending, b.do().State, "and not when it is said again")
+		}, keepsRefusals)
+		inBubble(t, lostThenRefused, func(b *bench) {
+			assert.Equal(b, oncehttp.Rejected, b.do().State)
+		}, keepsRefusals, func(cfg *oncehttp.Config) {
+			cfg.Contracts[0].Answers = []oncehttp.Answer{{Status: []int{status}, Verdict: oncehttp.VerdictRefused}}
+		})
+	}
+}

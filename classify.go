@@ -243,7 +243,7 @@ func judgeStatus(f facts, h history) judgement {
 	case s == http.StatusUnauthorized && h.renewable:
 		return judgement{again: againNow, reason: Unauthorized, renew: true}
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired:
-		return judgement{reason: Unauthorized, refusal: true}
+		return judgement{reason: Unauthorized}
 	case s == http.StatusMisdirectedRequest, s == http.StatusTooEarly, s == http.StatusTooManyRequests:
 		return judgement{again: againNow, reason: Throttled}
 	case s == http.StatusRequestTimeout:

@@ -160,7 +160,8 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		return finish(row()), true
 	}
 	line := row()
-	unmarked4xx := strings.HasPrefix(line, "none no no") && f.status/100 == 4 // a refusal that may settle when it comes again
+	// A refusal that may settle when it comes again; not one of credentials.
+	unmarked4xx := strings.HasPrefix(line, "none no no Refused") && f.status/100 == 4
 	if a := slowRule(c, f); a != nil {
 		if a.Verdict == VerdictKeyIgnored {
 			contradicts = true
@@ -201,6 +202,7 @@ func FuzzClassify(f *testing.F) {
 		f.Add(status, ^uint32(i), uint16(i)*577, "Retry-After", "1", []byte(`{"type":"https://errors.test/key_reused"}`), "", "*key*")
 		f.Add(status, uint32(1)<<i, uint16(1)<<i, "Idempotent-Replayed", " TRUE ", []byte(`{"code":409,"a":[{"b/c":"x"}]}`), "/a/0/b~1c", "X")
 	}
+	f.Add(403, uint32(1<<15), uint16(1<<4|2<<5), "", "", []byte(`{}`), "/a", "x")     // refused after a lost answer, and refusals are kept
 	f.Add(404, uint32(1<<14), uint16(1<<10), "", "", []byte(`{}`), "/a", "x")         // the first refusal, long after the settle time
 	f.Add(200, uint32(6<<1|1), uint16(1<<10), "", "", []byte(`{"a":"x"}`), "/a", "x") // the key was ignored, the body is cut
 	f.Fuzz(func(t *testing.T, status int, bits uint32, past uint16, name, value string, body []byte, pointer, pattern string) {

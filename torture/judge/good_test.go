@@ -290,6 +290,7 @@ var honest = map[string]func() *story{
 		s.receive(x)
 		s.answer(x, 201)
 		s.tells(do, s.done(2))
+		s.crash()
 		do = s.call(judge.OpDo)
 		s.attempt(false, 201)
 		s.tells(do, s.done(3))
