@@ -178,7 +178,7 @@ func judge(f facts, h history, contract *Contract) judgement {
 	case j.replayed:
 		j.settles, j.refusal = true, false
 		if !j.incomplete {
-			j.again = againNo
+			j.again, j.renew = againNo, false
 		}
 	case j.refusal && contract.Stored.Refusals:
 		j.settles = true
