@@ -19,7 +19,7 @@ var lostAnswers = comparison{
 	name:  "lost",
 	claim: "An action whose answer is lost takes effect once, and no caller is told \"failed\" of one that did.",
 	how: "1,000 charges, three answers in ten lost after the effect (the connection is reset). \"No key\" is the client alone; for \"key\" the application makes one for each " +
-		"charge and sets it, and the server honours it. An error of another client is what its caller takes for a failure; oncehttp's says that the server may have acted, and is counted as pending.",
+		"charge and sets it, and the server honours it (net/http then sends again by itself: see resends). An error of another client is what its caller takes for a failure; oncehttp's says that the server may have acted, and is counted as pending.",
 	heads: []string{"effects, no key", "charged twice or more", "\"failed\" but charged", "effects, key", "\"failed\" but charged", "pending"},
 	run: func(size scale) []row {
 		n := 1000

@@ -14,8 +14,8 @@ import (
 var outage = comparison{
 	name:  "outage",
 	claim: "A server that is down is probed, not beaten: the load decays to one probe at a time.",
-	how: "64 callers, each with 0.1 s between two calls, against a server that answers 503 to everything, without Retry-After. Requests are divided by calls begun. " +
-		"A caller of oncehttp waits at the host's gate while its time allows; else it is told at once, Pending, that nothing was sent and when the next try may be.",
+	how: "64 callers, each with 30 s for a call and 0.1 s between two, against a server that answers 503 to everything, without Retry-After. Requests are divided by calls begun. " +
+		"A caller of oncehttp waits at the host's gate while its time allows, so it begins fewer calls; else it is told at once, Pending, when the next try may be.",
 	heads: []string{"seconds", "calls begun", "requests", "requests a call", "requests a second at the end"},
 	run: func(size scale) []row {
 		lasts := map[scale]time.Duration{short: 2 * time.Second, usual: 10 * time.Second, long: time.Minute}[size]
@@ -57,15 +57,19 @@ func sufferOutage(p peer, lasts time.Duration) load {
 	defer transport.CloseIdleConnections()
 	send, done := p.open(setup{base: transport})
 	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), lasts)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	time.AfterFunc(lasts, cancel)
 	var calls atomic.Int64
 	var callers sync.WaitGroup
 	for range 64 {
 		callers.Go(func() {
 			for ctx.Err() == nil {
 				calls.Add(1)
-				_ = finish(send(post(ctx, server.URL+"/charges", `{"amount":500}`)))
+				// Not the end of the outage, which no client knows.
+				within, stop := context.WithTimeout(ctx, 30*time.Second)
+				_ = finish(send(post(within, server.URL+"/charges", `{"amount":500}`)))
+				stop()
 				select {
 				case <-ctx.Done():
 				case <-time.After(100 * time.Millisecond):
