@@ -21,7 +21,7 @@ import (
 var cost = comparison{
 	name:  "cost",
 	claim: "The journal is shared by those who call at the same time.",
-	how: "300 bytes a record, one file on this machine's disk, a transport in memory that answers at once. The first three make one commit, which is half of what an action needs: oncehttp makes two for each action, " +
+	how: "300 bytes a record, one file on this machine's disk, a transport in memory that answers at once. bbolt's rows make one commit a record; oncehttp makes two for each action, " +
 		"and the request, the answer and the outcome are in them. \"none\" is a client without a journal: what the durability costs.",
 	heads: []string{"1 caller, a second", "p50", "64 callers, a second", "p50", "256 callers, a second", "p50"},
 	run: func(size scale) []row {
