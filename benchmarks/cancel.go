@@ -130,7 +130,7 @@ func giveUp(p peer, ph phase) release {
 		reach()
 	})
 	// Nobody is kept for more than five seconds.
-	end := time.AfterFunc(5*time.Second, sync.OnceFunc(stop))
+	end := time.AfterFunc(5*time.Second, stop)
 	defer func() {
 		if end.Stop() {
 			stop()
@@ -156,7 +156,7 @@ func giveUp(p peer, ph phase) release {
 	defer cancel()
 	req := upload(ctx, http.MethodPost, url, body)
 
-	call := func() {}
+	var call func()
 	var c *oncehttp.Client
 	if p.name == ourName {
 		var done func()

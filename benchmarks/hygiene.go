@@ -70,6 +70,7 @@ func bodies(p peer, maxConns int) bodyCounts {
 	}))
 	server.Config.ConnState = countNew(&conns)
 	server.Start()
+	defer server.Close()
 	defer server.CloseClientConnections()
 	transport := ownTransport()
 	transport.MaxConnsPerHost = maxConns
