@@ -73,7 +73,7 @@ func TestAStatusDecidesOnceItsHeaderIsWhole(t *testing.T) {
 		return func(c *conn, r request) { c.header(r.id, true, fields...) }
 	}
 	large := strings.Repeat("x", 200<<10)
-	each(t, map[string]row{
+	each(t, ways[:2], map[string]row{
 		"a success":                  {script: script{whole: (*conn).answer}, want: confirmed},
 		"a success of no body":       {script: script{whole: status(":status", "204", "x-empty", "1")}, want: confirmed},
 		"a refusal":                  {script: script{whole: func(c *conn, r request) { c.reply(r, "422") }}, want: rejected},

@@ -20,7 +20,7 @@ var alone = []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: 1}}
 // eight times. One call of either is one send here. T3
 func TestGoAwayIsFollowedByNobodyButTheJournal(t *testing.T) {
 	above := goesAway(1000, http2.ErrCodeNo)
-	each(t, map[string]row{
+	each(t, ways, map[string]row{
 		"no stream, for ever":                      {script: script{head: above}, want: unknown},
 		"no stream, for ever, one idle":            {script: script{head: above}, idle: 1, want: unknown},
 		"no stream, for ever, ten idle":            {script: script{head: above, settings: alone}, idle: 10, want: unknown},
@@ -49,8 +49,7 @@ func TestGoAwayIsFollowedByNobodyButTheJournal(t *testing.T) {
 			c.answer(r)
 			c.goAway(0, http2.ErrCodeNo)
 		}}, want: confirmed},
-		// It may come before the header is written: then net/http asks for one
-		// connection after another, and sends nothing.
+		// It may come before the request's header is written, or after.
 		"no stream, at once, for ever": {script: script{hello: func(c *conn) {
 			c.goAway(0, http2.ErrCodeNo)
 			hangUp(c.Conn)
