@@ -2,12 +2,11 @@ package wire
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"net/http"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

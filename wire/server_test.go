@@ -127,8 +127,8 @@ func serve(t testing.TB, secure *tls.Config, handle func(*server, net.Conn)) *se
 	return s
 }
 
-// hangUp ends our side, so that what was written arrives, and waits for the
-// other side to end.
+// hangUp ends our side, so that what was written arrives, and lets the other
+// side have a second to end.
 func hangUp(conn net.Conn) {
 	if c, ok := conn.(interface{ CloseWrite() error }); ok {
 		c.CloseWrite()
