@@ -71,7 +71,7 @@ func TestUnderFaultsNothingIsLeftOpen(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return &countedConn{Conn: conn, closed: sockets.opened()}, nil
+			return &countedSocket{Conn: conn, closed: sockets.opened()}, nil
 		}
 		var bodies openCount
 		c, err := oncehttp.Open(journalPath(t), oncehttp.Config{
@@ -85,7 +85,7 @@ func TestUnderFaultsNothingIsLeftOpen(t *testing.T) {
 		for range callers {
 			all.Go(func() {
 				for i := next.Add(1); i <= int64(calls) && time.Since(begun) < longest; i = next.Add(1) {
-					if call(ctx, c, srv.URL, i) == nil {
+					if callOfEveryKind(ctx, c, srv.URL, i) == nil {
 						settled.Add(1)
 					} else {
 						pending.Add(1)
@@ -100,12 +100,12 @@ func TestUnderFaultsNothingIsLeftOpen(t *testing.T) {
 		assert.Greater(t, settled.Load(), pending.Load(), "most calls get an answer")
 
 		require.NoError(t, c.Close())
-		eventually(t, "every body is closed", func() bool { return bodies.now.Load() == 0 })
+		soonTrue(t, "every body is closed", func() bool { return bodies.now.Load() == 0 })
 		// net/http gives a connection's place away just before it closes it.
 		assert.LessOrEqual(t, sockets.top.Load(), int64(connections+2))
-		eventually(t, "only idle connections are left", func() bool { return sockets.now.Load() <= idle })
+		soonTrue(t, "only idle connections are left", func() bool { return sockets.now.Load() <= idle })
 		transport.CloseIdleConnections()
-		eventually(t, "no connection is left", func() bool { return sockets.now.Load() == 0 })
+		soonTrue(t, "no connection is left", func() bool { return sockets.now.Load() == 0 })
 	})
 	var stacks bytes.Buffer
 	for deadline := time.Now().Add(2 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -120,8 +120,8 @@ func TestUnderFaultsNothingIsLeftOpen(t *testing.T) {
 	}
 }
 
-// call makes the i-th call, one of every kind in turn.
-func call(ctx context.Context, c *oncehttp.Client, url string, i int64) error {
+// callOfEveryKind makes the i-th call, one of every kind in turn.
+func callOfEveryKind(ctx context.Context, c *oncehttp.Client, url string, i int64) error {
 	method, body := http.MethodPost, fmt.Sprintf(`{"n":%d}`, i)
 	if i%4 == 3 {
 		method, body = http.MethodGet, ""
@@ -149,7 +149,7 @@ func call(ctx context.Context, c *oncehttp.Client, url string, i int64) error {
 	return nil
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
+func soonTrue(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Second); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -181,12 +181,12 @@ func (n *openCount) of(base http.RoundTripper) http.RoundTripper {
 	})
 }
 
-type countedConn struct {
+type countedSocket struct {
 	net.Conn
 	closed func()
 }
 
-func (c *countedConn) Close() error {
+func (c *countedSocket) Close() error {
 	defer c.closed()
 	return c.Conn.Close()
 }
