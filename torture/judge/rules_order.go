@@ -53,6 +53,20 @@ var orderRules = []Rule{
 			}
 		}
 	}},
+	{"a success that was answered is on record once its process has closed", 13, lost, func(v *view, bad report) {
+		for _, s := range v.sends {
+			if s.Status/100 != 2 || s.Ended == 0 || s.Foreign || s.Life >= len(v.run.Lives) || !v.run.Lives[s.Life].Clean || s.Ended > v.run.Lives[s.Life].Ended {
+				continue
+			}
+			word := func(o *Op) bool { return o.Kind == OpResolve && !o.over(s.Ended) }
+			for _, o := range v.told {
+				if o.Life > s.Life && o.Outcome.State != oncehttp.Confirmed && o.Outcome.Reason != oncehttp.Conflict && !slices.ContainsFunc(v.ops, word) {
+					bad("the send at %d was answered %d; %s at %d, in a later life, told %s (%s)", s.Seq, s.Status, o.Kind, o.Return, o.Outcome.State, o.Outcome.Reason)
+					return
+				}
+			}
+		}
+	}},
 	{"attempts do not become fewer", 14, lies, func(v *view, bad report) {
 		for i, a := range v.told {
 			if !v.final(a) {

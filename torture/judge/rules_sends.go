@@ -109,10 +109,22 @@ var sendRules = []Rule{
 			return
 		}
 		since := v.sends[v.exposing]
-		usable := max(0, time.Duration(v.Share*float64(v.Window))-v.AttemptTimeout)
+		usable := v.usable()
 		for _, s := range v.sends[v.exposing+1:] {
 			if age := s.Time.Sub(since.Time); age > usable+slack {
 				bad("the send at %d came %v after the one at %d, which may have taken effect; the key was safe for %v", s.Seq, age, since.Seq, usable)
+				return
+			}
+		}
+	}},
+	{"what may have executed reaches nobody after the window", 8, lies, func(v *view, bad report) {
+		if v.Protection != Keyed || v.Window == 0 || v.exposing == len(v.sends) {
+			return
+		}
+		since := v.sends[v.exposing]
+		for _, q := range v.requests {
+			if age := q.Time.Sub(since.Time); age > v.usable()+slack {
+				bad("request %d came %v after the send at %d, which may have taken effect; the key was safe for %v", q.N, age, since.Seq, v.usable())
 				return
 			}
 		}
@@ -188,6 +200,40 @@ var sendRules = []Rule{
 			}
 		}
 	}},
+	{"a call starts no attempt after its time is up", 5, lies, func(v *view, bad report) {
+		for _, o := range v.ops {
+			if o.Kind != OpDo || o.Return == 0 || v.Budget == 0 || !v.alone(o) {
+				continue
+			}
+			for _, s := range v.sends {
+				if late := s.Time.Sub(o.CallTime) - v.Budget; s.Life == o.Life && s.Seq > o.Call && s.Seq < o.Return && late > slack {
+					bad("the send at %d came %v after the time of the call at %d was up", s.Seq, late, o.Call)
+					return
+				}
+			}
+		}
+	}},
+	{"a copied journal sends nothing until it is adopted", 8, lies, func(v *view, bad report) {
+		for _, s := range v.sends {
+			if s.Life < len(v.run.Lives) && v.run.Lives[s.Life].Copied {
+				bad("the send at %d, from a copy", s.Seq)
+				return
+			}
+		}
+	}},
+	{"a contract that was contradicted is not relied on", 8, lies, func(v *view, bad report) {
+		if v.Protection != Keyed {
+			return
+		}
+		for _, s := range v.sends[min(len(v.sends), v.exposing+1):] {
+			for _, other := range v.all {
+				if at := other.contradicted(s.Life); other.Protection == Keyed && at != 0 && v.begunSince(at, s) {
+					bad("the answer at %d to a send of %s contradicted the contract; the send at %d relied on it", at, other.Name, s.Seq)
+					return
+				}
+			}
+		}
+	}},
 	{"attempts are not fewer than sends and requests", 14, lies, func(v *view, bad report) {
 		for _, o := range v.told {
 			sent, got := 0, 0
@@ -207,6 +253,33 @@ var sendRules = []Rule{
 			}
 		}
 	}},
+}
+
+// usable is how long the key may be trusted.
+func (v *view) usable() time.Duration {
+	return max(0, time.Duration(v.Share*float64(v.Window))-v.AttemptTimeout)
+}
+
+// contradicted is when a client of that life was answered as its contract rules
+// out: a fresh success for a key that was said to be in use. 0: never.
+func (v *view) contradicted(life int) int64 {
+	if !v.Marked {
+		return 0
+	}
+	for _, o := range v.told {
+		if o.Outcome.MayHaveRepeated && o.Outcome.Response != nil && o.Life == life && v.freshAfterProgress(o.Outcome.Response.StatusCode, o.Return) {
+			return o.Return
+		}
+	}
+	return 0
+}
+
+// begunSince: every call that may have made the send began after that.
+func (v *view) begunSince(at int64, s *Send) bool {
+	may := func(o *Op) bool {
+		return o.Life == s.Life && o.Call < at && !o.over(s.Seq) && (o.Kind == OpDo || o.Kind == OpResume || o.Kind == OpRun)
+	}
+	return s.Seq > at && !slices.ContainsFunc(v.ops, may) && !slices.ContainsFunc(v.runs, may)
 }
 
 // asksAgain: by then there was another Do than the one that was told, if it was

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -40,7 +41,8 @@ var toldRules = []Rule{
 		}
 	}},
 	{"another payload is a mismatch", 2, lies, func(v *view, bad report) {
-		if v.BodySHA256 == "" {
+		payload := cmp.Or(v.Payload, v.BodySHA256)
+		if payload == "" {
 			return
 		}
 		for _, o := range v.ops {
@@ -51,10 +53,10 @@ var toldRules = []Rule{
 			if o.Outcome != nil && o.Outcome.Reason == oncehttp.NotRecorded {
 				continue // it may be that this one was never recorded
 			}
-			same, mismatch := o.Payload == v.BodySHA256, errors.Is(o.Err, oncehttp.ErrMismatch)
+			same, mismatch := o.Payload == payload, errors.Is(o.Err, oncehttp.ErrMismatch)
 			taken := o.Outcome != nil && (o.Err == nil || errors.As(o.Err, &pending))
 			if same && mismatch || !same && taken && !o.Outcome.Reworded {
-				bad("%s at %d with the payload %.12s, where the first was %.12s, told %v, error %v", o.Kind, o.Return, o.Payload, v.BodySHA256, o.Outcome, o.Err)
+				bad("%s at %d with the payload %.12s, where the first was %.12s, told %v, error %v", o.Kind, o.Return, o.Payload, payload, o.Outcome, o.Err)
 				return
 			}
 		}

@@ -54,11 +54,16 @@ type Action struct {
 	// mockserver.Request. Other wordings are mismatches. Empty: nobody knows which
 	// of several came first.
 	BodySHA256 string
+	// Payload is Op.Payload of the one that is approved first. Empty: BodySHA256.
+	Payload string
 	// Window of its contract, and the share of it that is usable; zero: for ever.
 	Window time.Duration
 	Share  float64
 	// AttemptTimeout of the client, which the usable part of the window is less.
 	AttemptTimeout time.Duration
+	// Budget is how long a call goes on starting attempts, with what its saves may
+	// take; zero: nobody knows.
+	Budget time.Duration
 	// Honest: the server keeps the contract, for the whole window. Where it does
 	// not, a second effect is not the client's fault.
 	Honest bool
@@ -95,7 +100,8 @@ type Op struct {
 	Call, Return int64 // Seq
 	CallTime     time.Time
 	ReturnTime   time.Time
-	// Payload sent along by Do and Begin, as in Action.BodySHA256.
+	// Payload sent along by Do and Begin: equal for what counts as one payload, in
+	// whatever spelling, and as in Action.BodySHA256 for the plan's own.
 	Payload string
 	// Outcome and Err as returned. Outcome is nil where none was.
 	Outcome *oncehttp.Outcome
@@ -121,6 +127,8 @@ type Send struct {
 	EndedTime  time.Time
 	Status     int
 	RetryAfter string
+	// Foreign: the answer lacks the mark by which the contract tells the API's own.
+	Foreign bool
 }
 
 // An Effect is one execution that took effect: between the two numbers.
@@ -145,6 +153,10 @@ type Life struct {
 	OpenedTime    time.Time
 	// Killed: it did not close.
 	Killed bool
+	// Clean: it closed without an error, and every save succeeded since it began to.
+	Clean bool
+	// Copied: its journal is a copy that nobody has adopted.
+	Copied bool
 	// Behind is the time at which the journal says that it was written last, where
 	// the clock of this life began before it.
 	Behind time.Time

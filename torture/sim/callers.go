@@ -43,7 +43,7 @@ func (l *life) step(caller int, s Step) {
 		l.list(ctx, caller)
 		return
 	case CallResolve:
-		l.resolve(ctx, caller, a, s.Force)
+		l.resolve(ctx, caller, a, s)
 		return
 	}
 	body := a.Body
@@ -51,6 +51,9 @@ func (l *life) step(caller int, s Step) {
 		body = payload("another")
 	}
 	op := judge.Op{Kind: judge.OpDo, Action: a.Name, Caller: caller, Payload: sum([]byte(body))}
+	if s.Respelled {
+		body = respell(a.Name)
+	}
 	var opts []oncehttp.ActionOption
 	if s.KeepFirst {
 		opts = append(opts, oncehttp.KeepFirst())
@@ -135,6 +138,9 @@ func (l *life) request(ctx context.Context, a Action, body string) *http.Request
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if a.Credentials {
+		req.Header.Set("Authorization", "Bearer "+secretToken)
+	}
 	if a.Adopted != "" {
 		key := a.Adopted
 		if l.world.plan.API.Quoted {
@@ -175,8 +181,8 @@ func (l *life) list(ctx context.Context, caller int) {
 }
 
 // resolve is a person's word, who has looked into the server's books. Without
-// force a No is said only when nothing can be under way any more.
-func (l *life) resolve(ctx context.Context, caller int, a Action, force bool) {
+// force such a person says No only when nothing can be under way any more.
+func (l *life) resolve(ctx context.Context, caller int, a Action, s Step) {
 	name, ok := l.record.real(a)
 	if !ok {
 		return
@@ -184,12 +190,16 @@ func (l *life) resolve(ctx context.Context, caller int, a Action, force bool) {
 	op := judge.Op{Kind: judge.OpResolve, Action: a.Name, Caller: caller}
 	op.Resolved = oncehttp.Resolution{State: oncehttp.Confirmed, By: "a person", Why: "looked it up"}
 	op.Call, op.CallTime = l.record.now()
-	if l.server.EffectsOf(a.Name) == 0 {
-		op.Resolved.State, op.Resolved.Force = oncehttp.Rejected, force
+	switch {
+	case s.Says != oncehttp.Pending:
+		l.met("a word that may be wrong")
+		op.Resolved.State, op.Resolved.Force = s.Says, s.Force
+	case l.server.EffectsOf(a.Name) == 0:
+		op.Resolved.State, op.Resolved.Force = oncehttp.Rejected, s.Force
 		l.record.mu.Lock()
 		last, sent := l.record.last[a.Name]
 		l.record.mu.Unlock()
-		if sent && !force && time.Since(last) <= l.world.plan.API.Arrives+l.world.plan.API.Work+time.Second {
+		if sent && !s.Force && time.Since(last) <= l.world.plan.API.Arrives+l.world.plan.API.Work+time.Second {
 			return
 		}
 	}

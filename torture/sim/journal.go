@@ -41,12 +41,18 @@ type journal struct {
 // fault is what becomes of the next write.
 func (j *journal) fault() (JournalFault, error) {
 	j.mu.Lock()
+	j.writes++
+	n := j.writes
+	j.mu.Unlock()
+	if slow := j.life.plan.Saves[n]; slow > 0 && j.life.sleep(slow) {
+		j.life.met("slow save")
+	}
+	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.refusal(); err != nil {
 		return "", err
 	}
-	j.writes++
-	f := j.life.plan.Journal[j.writes]
+	f := j.life.plan.Journal[n]
 	if f != "" {
 		j.life.met("journal " + string(f))
 	}
@@ -74,7 +80,12 @@ func (j *journal) readable() error {
 }
 
 // write does one write as planned, and records that it was acknowledged.
-func (j *journal) write(action string, do func() error) error {
+func (j *journal) write(action string, do func() error) (err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, oncehttp.ErrConflict) && j.life.closing.Load() {
+			j.life.unclean.Store(true)
+		}
+	}()
 	f, err := j.fault()
 	if err != nil {
 		return err
@@ -223,7 +234,10 @@ func (l *life) approve(action string, body []byte) {
 	defer r.mu.Unlock()
 	name := r.plan(action)
 	a := r.run.Actions[name]
-	a.BodySHA256 = sum(body)
+	a.BodySHA256, a.Payload = sum(body), sum(body)
+	if planned := l.actions[name]; string(body) == respell(name) {
+		a.Payload = sum([]byte(planned.Body))
+	}
 	r.run.Actions[name] = a
 	if strings.HasPrefix(action, "anonymous/") {
 		r.actual[name] = action

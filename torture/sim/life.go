@@ -23,9 +23,11 @@ type life struct {
 	// dead: the process has died. Nothing of it reaches the journal, the network
 	// or the record any more; died is closed then. over is closed when it ends
 	// in any way.
-	dead       atomic.Bool
-	once       sync.Once
-	died, over chan struct{}
+	dead atomic.Bool
+	// closing: it has begun to close. unclean: a save failed since.
+	closing, unclean atomic.Bool
+	once             sync.Once
+	died, over       chan struct{}
 }
 
 // die ends the process at this point. It returns at once: somebody in the
@@ -60,6 +62,11 @@ func (l *life) sleep(d time.Duration) bool {
 func (w *world) open(number int, plan Life) (*life, bool) {
 	l := &life{world: w, number: number, plan: plan, opened: time.Now(), died: make(chan struct{}), over: make(chan struct{})}
 	l.wire = &wire{Transport: w.server.Transport(), life: l}
+	l.slowDials(l.wire.Transport)
+	if err := w.restore(number); err != nil {
+		w.find("lost", "a journal opens again", "", "life %d: %v", number, err)
+		return nil, false
+	}
 	inner, err := oncehttp.OpenBolt(w.path, time.Second, nil)
 	if err != nil {
 		w.find("lost", "a journal opens again", "", "life %d: %v", number, err)
@@ -68,7 +75,7 @@ func (w *world) open(number int, plan Life) (*life, bool) {
 	r := w.record
 	r.mu.Lock()
 	seq, now := r.next()
-	r.run.Lives = append(r.run.Lives, judge.Life{Opened: seq, OpenedTime: now, Behind: l.seen()})
+	r.run.Lives = append(r.run.Lives, judge.Life{Opened: seq, OpenedTime: now, Behind: l.seen(), Copied: plan.Copied})
 	r.mu.Unlock()
 	l.client, err = oncehttp.New(&journal{Journal: inner, life: l}, l.config())
 	if err != nil {
@@ -132,6 +139,7 @@ func (w *world) live(number int, plan Life) {
 	case <-timer:
 	}
 	end := plan.End
+	l.closing.Store(true)
 	if end == EndCrash {
 		l.die()
 	}
@@ -155,6 +163,7 @@ func (w *world) live(number int, plan Life) {
 	<-done
 	w.server.RefuseDials(0)
 	l.wire.CloseIdleConnections()
+	w.searchJournal(number)
 }
 
 // closed records the end of a life that did not die before.
@@ -169,6 +178,7 @@ func (l *life) closed(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.run.Lives[l.number].Ended, _ = r.next()
+	r.run.Lives[l.number].Clean = err == nil && !l.unclean.Load()
 }
 
 // passes are passes of Resume.
@@ -229,8 +239,10 @@ func (w *world) lastLife(number int) {
 	_ = w.server.WaitIdle(ctx) // never ends early
 	l.readAll(ctx)
 	l.list(ctx, 0)
+	l.closing.Store(true)
 	l.closed(l.client.Close())
 	close(l.over)
+	w.searchJournal(number)
 	l.wire.CloseIdleConnections()
 }
 

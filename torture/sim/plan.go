@@ -14,6 +14,8 @@ import (
 // server answers, and what goes wrong. It is made of one seed.
 type Plan struct {
 	Seed uint64
+	// Scene that it plays, if it does.
+	Scene scene
 	// On are the faults that may happen in this run; the others never do.
 	On      faults
 	Actions []Action
@@ -22,6 +24,7 @@ type Plan struct {
 	Client  Client
 
 	sent map[int]bool // anonymous actions that are sent by now
+	more dice         // for what came to plans later
 }
 
 // API is the contract and how the server keeps it.
@@ -74,6 +77,8 @@ type Action struct {
 	Adopted string
 	// Anonymous: it has no name, and is sent through RoundTrip.
 	Anonymous bool
+	// Credentials: its callers bring them along.
+	Credentials bool
 	// Long: its answer is longer than the client keeps.
 	Long bool
 	// First are the answers of the first executions, without effect; then Status.
@@ -93,6 +98,9 @@ const (
 
 func payload(what string) string { return `{"pay":"` + what + `","card":"` + secretMark + `"}` }
 
+// respell writes the same payload in another way.
+func respell(what string) string { return `{ "card": "` + secretMark + `", "pay": "` + what + `" }` }
+
 // Effective says that an execution makes an effect in the end.
 func (a Action) Effective() bool { return a.Status < 400 }
 
@@ -110,6 +118,10 @@ type Life struct {
 	Outages []Outage
 	// Journal says what becomes of the n-th write.
 	Journal map[int]JournalFault
+	// Saves and Dials say how long the n-th write or connection takes.
+	Saves, Dials map[int]time.Duration
+	// Copied: its journal is a copy of the last one's.
+	Copied bool
 	// NoContract: it has none, and begins nothing.
 	NoContract bool
 	// Ahead is how much later than now the journal was last written, as it says.
@@ -172,8 +184,12 @@ type Step struct {
 	Patience time.Duration
 	// Reworded: with another payload. KeepFirst, Born: the options.
 	Reworded, KeepFirst bool
-	Born                time.Duration // ago
-	Force               bool          // resolve
+	// Respelled: the same payload, written in another way.
+	Respelled bool
+	Born      time.Duration // ago
+	Force     bool          // resolve
+	// Says is what a person says, right or wrong; zero: what the books show.
+	Says oncehttp.State
 }
 
 // begins is the time at the beginning of every run: that of a bubble.
@@ -202,7 +218,11 @@ func (d dice) within(most time.Duration) time.Duration {
 // NewPlan makes the plan of a seed, always the same.
 func NewPlan(seed uint64) Plan {
 	d := dice{rand.New(rand.NewPCG(seed, 0x6f6e6365))}
-	p := Plan{Seed: seed, On: newFaults(d), sent: map[int]bool{}}
+	more := dice{rand.New(rand.NewPCG(seed, 0x6d6f7265))}
+	if more.chance(0.3) {
+		return newScene(seed, d, more)
+	}
+	p := Plan{Seed: seed, On: newFaults(d), sent: map[int]bool{}, more: more}
 	p.planClient(d)
 	p.planAPI(d)
 	n := 1 + d.IntN(pick(d, 2, 4, 12))
@@ -300,6 +320,7 @@ func (p *Plan) newAction(d dice, i int) Action {
 		a.Body = payload(a.Name)
 	}
 	a.Long = d.chance(0.1)
+	a.Credentials = p.more.chance(0.1)
 	if p.On.has(faultRefused) && d.chance(0.4) {
 		a.Status = pick(d, 400, 402, 404, 409, 422)
 	}

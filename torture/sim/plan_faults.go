@@ -35,6 +35,7 @@ const (
 	faultOwn5xx // stored by the API, done or not
 	faultForget
 	faultServerCrash
+	faultScene // what a scene needs
 	// Of the server.
 	faultRestart
 	faultDials
@@ -66,7 +67,7 @@ const (
 
 var faultNames = [faultCount]string{
 	"drop", "lost", "silent", "late", "slow", "cut", "garbage", "drip", "endless", "early", "informational", "gateway",
-	"throttled", "redirect", "moved", "portal", "spoof", "own5xx", "forget", "servercrash",
+	"throttled", "redirect", "moved", "portal", "spoof", "own5xx", "forget", "servercrash", "scene",
 	"restart", "dials", "shortmemory", "refused", "atfirst",
 	"crash", "crashwrite", "full", "unknown", "clock", "nocontract", "close",
 	"patience", "reworded", "born", "person", "force", "lookup", "lookupfails", "authorize",
@@ -95,6 +96,9 @@ func (s faults) String() string {
 func newFaults(d dice) (s faults) {
 	share := pick(d, 0.1, 0.3, 0.3, 0.6)
 	for f := range faultCount {
+		if f == faultScene {
+			continue
+		}
 		p := share
 		switch f {
 		case faultForget, faultShortMemory: // they take a promise of the server back

@@ -86,6 +86,9 @@ func (p *Plan) newStep(d dice) Step {
 	if p.On.has(faultReworded) && a.Body != "" && !a.Anonymous && d.chance(0.2) {
 		s.Reworded, s.KeepFirst = true, d.chance(0.4)
 	}
+	if a.Body != "" && !a.Anonymous && !s.Reworded {
+		s.Respelled = p.more.chance(0.1)
+	}
 	if p.On.has(faultBorn) && a.Protection == judge.Keyed && d.chance(0.3) {
 		s.Born = d.upTo(2 * max(p.API.Window, time.Hour))
 	}

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/oncehttp/oncehttp"
 )
 
 // String prints all that is planned, a line for each thing.
@@ -13,6 +16,9 @@ func (p Plan) String() string {
 	c, a := p.Client, p.API
 	fmt.Fprintf(&b, "plan %d: %d actions, %d lives\n", p.Seed, len(p.Actions), len(p.Lives))
 	fmt.Fprintf(&b, "  on: %v\n", p.On)
+	if p.Scene != sceneNone {
+		fmt.Fprintf(&b, "  scene: %s\n", p.Scene)
+	}
 	fmt.Fprintf(&b, "  client: attempts=%d elapsed=%v timeout=%v base=%v cap=%v share=%v concurrency=%d gate=%t maxresponse=%d",
 		c.Retry.MaxAttempts, c.Retry.MaxElapsed, c.Retry.AttemptTimeout, c.Retry.Base, c.Retry.Cap, c.Share, c.Concurrency, !c.GateOff, c.MaxResponse)
 	b.WriteString(flags(map[string]bool{"jitter": c.Jitter, "lookup": c.Lookup, "authorize": c.Authorize}) + "\n")
@@ -21,7 +27,7 @@ func (p Plan) String() string {
 		"waits": a.Waits, "bare": a.Bare, "tells": a.Tells, "fromcompletion": a.FromCompletion}) + "\n")
 	for _, a := range p.Actions {
 		fmt.Fprintf(&b, "  %s: %s %s body=%d answers=%v", a.Name, a.Method, a.Protection, len(a.Body), append(slices.Clone(a.First), a.Status))
-		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "long": a.Long, "adopted": a.Adopted != "", "dishonest": !p.Honest(a)}) + "\n")
+		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "long": a.Long, "adopted": a.Adopted != "", "credentials": a.Credentials, "dishonest": !p.Honest(a)}) + "\n")
 		for n, f := range a.Faults {
 			fmt.Fprintf(&b, "    %s: %v\n", a.Kinds[n], f)
 		}
@@ -34,9 +40,14 @@ func (p Plan) String() string {
 		if l.Ahead > 0 {
 			fmt.Fprintf(&b, ", its clock %v behind", l.Ahead)
 		}
-		b.WriteString(flags(map[string]bool{"run": l.Run, "break": l.Break, "nocontract": l.NoContract}) + "\n")
+		b.WriteString(flags(map[string]bool{"run": l.Run, "break": l.Break, "nocontract": l.NoContract, "copied": l.Copied}) + "\n")
 		for _, write := range slices.Sorted(maps.Keys(l.Journal)) {
 			fmt.Fprintf(&b, "    write %d: %s\n", write, l.Journal[write])
+		}
+		for what, slow := range map[string]map[int]time.Duration{"write": l.Saves, "connection": l.Dials} {
+			for n, d := range slow {
+				fmt.Fprintf(&b, "    %s %d takes %v\n", what, n, d)
+			}
 		}
 		for _, o := range l.Outages {
 			fmt.Fprintf(&b, "    outage: %+v\n", o)
@@ -66,7 +77,10 @@ func (s Step) text(p Plan) string {
 	if s.Born > 0 {
 		text += fmt.Sprintf(" born %v ago", s.Born)
 	}
-	return text + flags(map[string]bool{"reworded": s.Reworded, "keepfirst": s.KeepFirst, "force": s.Force}) + ";"
+	if s.Says != oncehttp.Pending {
+		text += " says " + s.Says.String()
+	}
+	return text + flags(map[string]bool{"reworded": s.Reworded, "respelled": s.Respelled, "keepfirst": s.KeepFirst, "force": s.Force}) + ";"
 }
 
 // flags are the names of what is set.

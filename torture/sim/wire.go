@@ -1,15 +1,18 @@
 package sim
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"hash"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/oncehttp/oncehttp/torture/judge"
 )
@@ -23,6 +26,17 @@ const sendHeader = "X-Sim-Send"
 type wire struct {
 	*http.Transport
 	life *life
+}
+
+// slowDials makes connections as slow as the life has planned.
+func (l *life) slowDials(t *http.Transport) {
+	dial, n := t.DialContext, atomic.Int64{}
+	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if slow := l.plan.Dials[int(n.Add(1))]; slow > 0 && l.sleep(slow) {
+			l.met("slow connection")
+		}
+		return dial(ctx, network, addr)
+	}
 }
 
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -61,6 +75,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.BodySHA256 = body.print()
 	if resp != nil {
 		s.Status, s.RetryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
+		s.Foreign = w.life.world.plan.API.Origin && resp.Header.Get(marker) == ""
 	}
 	return resp, err
 }

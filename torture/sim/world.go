@@ -92,6 +92,7 @@ func (w *world) judged(a Action) judge.Action {
 	j := judge.Action{
 		Name: a.Name, Protection: a.Protection, Method: a.Method, BodySHA256: sum([]byte(a.Body)),
 		Share: w.plan.Client.Share, AttemptTimeout: w.plan.Client.Retry.AttemptTimeout, Honest: w.plan.Honest(a), Lookups: w.plan.Client.Lookup, Gate: plainHost,
+		Payload: sum([]byte(a.Body)), Budget: w.plan.Client.Retry.MaxElapsed + w.plan.slowest(),
 		Marked: a.Protection == judge.Keyed && !w.plan.API.NoReplay,
 	}
 	if a.Protection == judge.Keyed {
@@ -101,6 +102,21 @@ func (w *world) judged(a Action) judge.Action {
 		j.Gate = ""
 	}
 	return j
+}
+
+// slowest is what the slow saves and connections of a life take, at most.
+func (p Plan) slowest() (most time.Duration) {
+	for _, l := range p.Lives {
+		var all time.Duration
+		for _, d := range l.Saves {
+			all += d
+		}
+		for _, d := range l.Dials {
+			all += d
+		}
+		most = max(most, all)
+	}
+	return most
 }
 
 func (w *world) met(what string) {
