@@ -232,6 +232,60 @@ var brokenSends = []breach{
 		s.tells(do, s.done(1))
 		return s
 	}},
+	{"what may have executed reaches nobody after the window", "a connection that took long", func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		s.attempt(true, 0)
+		s.after(53*time.Minute - time.Second)
+		s.save()
+		x := s.send()
+		s.after(2 * time.Second)
+		s.receive(x)
+		s.answer(x, 201)
+		s.save()
+		s.tells(do, s.done(2))
+		return s
+	}},
+	{"a call starts no attempt after its time is up", "the server's wish was longer", func() *story {
+		s := newStory(judge.Keyed)
+		s.change(func(a *judge.Action) { a.Budget = 10 * time.Second })
+		do := s.call(judge.OpDo)
+		s.attempt(false, 425, "20")
+		s.after(20 * time.Second)
+		s.attempt(true, 201)
+		s.tells(do, s.done(2))
+		return s
+	}},
+	{"a copied journal sends nothing until it is adopted", "what was waiting", func() *story {
+		s := newStory(judge.Keyed)
+		s.call(judge.OpBegin)
+		s.save()
+		s.crash()
+		s.lives[1].Copied = true
+		resume := s.call(judge.OpResume)
+		s.attempt(true, 201)
+		s.tells(resume, s.done(1))
+		return s
+	}},
+	{"a contract that was contradicted is not relied on", "by another action", func() *story {
+		s := newStory(judge.Keyed)
+		s.plan("b", judge.Keyed)
+		s.change(func(a *judge.Action) { a.Honest = false })
+		do := s.call(judge.OpDo)
+		s.attempt(true, 0)
+		s.attempt(false, 409, "1")
+		s.after(time.Second)
+		s.attempt(true, 201)
+		told := s.done(3)
+		told.MayHaveRepeated = true
+		s.tells(do, told)
+		s.of("b").after(time.Second)
+		do = s.call(judge.OpDo)
+		s.attempt(true, 0)
+		s.attempt(false, 201)
+		s.tells(do, s.done(2))
+		return s
+	}},
 	{"attempts are not fewer than sends and requests", "resent by the transport itself", func() *story {
 		s := newStory(judge.Keyed)
 		do := s.call(judge.OpDo)

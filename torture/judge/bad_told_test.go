@@ -44,6 +44,29 @@ var brokenTold = []breach{
 		s.is(judge.OpRead, s.open(oncehttp.GateClosed, 1))
 		return s
 	}},
+	{"a success that was answered is on record once its process has closed", "dropped at Close", func() *story {
+		s := newStory(judge.Keyed)
+		s.call(judge.OpDo)
+		s.attempt(true, 201)
+		s.crash()
+		s.lives[0].Killed, s.lives[0].Clean = false, true
+		s.is(judge.OpRead, s.unknown(1))
+		return s
+	}},
+	{"a success that was answered is on record once its process has closed", "dropped for a person's word", func() *story {
+		s := newStory(judge.Keyed)
+		s.call(judge.OpDo)
+		s.save()
+		x := s.send()
+		s.resolve(oncehttp.Rejected, true)
+		s.receive(x)
+		s.effect()
+		s.answer(x, 201)
+		s.crash()
+		s.lives[0].Killed, s.lives[0].Clean = false, true
+		s.is(judge.OpRead, s.no(oncehttp.Refused, 1))
+		return s
+	}},
 	{"attempts do not become fewer", "at a restart", func() *story {
 		s := newStory(judge.Keyed)
 		do := s.call(judge.OpDo)

@@ -122,8 +122,12 @@ var sendRules = []Rule{
 			return
 		}
 		since := v.sends[v.exposing]
+		end := since.Time.Add(v.usable() + slack)
+		if v.sends[len(v.sends)-1].Time.After(end) {
+			return // sent too late
+		}
 		for _, q := range v.requests {
-			if age := q.Time.Sub(since.Time); age > v.usable()+slack {
+			if age := q.Time.Sub(since.Time); q.Time.After(end) {
 				bad("request %d came %v after the send at %d, which may have taken effect; the key was safe for %v", q.N, age, since.Seq, v.usable())
 				return
 			}

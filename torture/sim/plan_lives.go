@@ -87,7 +87,7 @@ func (p *Plan) newStep(d dice) Step {
 		s.Reworded, s.KeepFirst = true, d.chance(0.4)
 	}
 	if a.Body != "" && !a.Anonymous && !s.Reworded {
-		s.Respelled = p.more.chance(0.1)
+		s.Respelled = p.more.chance(0.4)
 	}
 	if p.On.has(faultBorn) && a.Protection == judge.Keyed && d.chance(0.3) {
 		s.Born = d.upTo(2 * max(p.API.Window, time.Hour))
