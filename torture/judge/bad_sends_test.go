@@ -267,6 +267,19 @@ var brokenSends = []breach{
 		s.tells(resume, s.done(1))
 		return s
 	}},
+	{"what was unresolved in a copy is not sent again without a contract", "when it was adopted", func() *story {
+		s := newStory(judge.Idempotent)
+		s.call(judge.OpBegin)
+		s.save()
+		s.crash()
+		s.lives[1].Copied = true
+		s.is(judge.OpRead, s.open(oncehttp.Copied, 0))
+		s.crash()
+		do := s.call(judge.OpDo)
+		s.attempt(true, 200)
+		s.tells(do, s.done(1))
+		return s
+	}},
 	{"a contract that was contradicted is not relied on", "by another action", func() *story {
 		s := newStory(judge.Keyed)
 		s.plan("b", judge.Keyed)

@@ -225,6 +225,22 @@ var sendRules = []Rule{
 			}
 		}
 	}},
+	{"what was unresolved in a copy is not sent again without a contract", 9, lies, func(v *view, bad report) {
+		if v.Protection == Keyed || v.Lookups {
+			return
+		}
+		for _, o := range v.told {
+			if o.Life >= len(v.run.Lives) || !v.run.Lives[o.Life].Copied || o.Outcome.State != oncehttp.Pending {
+				continue
+			}
+			for _, s := range v.sends {
+				if s.Life > o.Life {
+					bad("%s at %d, from a copy, told Pending: the original may have sent it; it was sent again at %d", o.Kind, o.Return, s.Seq)
+					return
+				}
+			}
+		}
+	}},
 	{"a contract that was contradicted is not relied on", 8, lies, func(v *view, bad report) {
 		if v.Protection != Keyed {
 			return

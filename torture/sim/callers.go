@@ -45,6 +45,9 @@ func (l *life) step(caller int, s Step) {
 	case CallResolve:
 		l.resolve(ctx, caller, a, s)
 		return
+	case CallPrune:
+		l.prune(ctx)
+		return
 	}
 	body := a.Body
 	if s.Reworded {
@@ -205,6 +208,17 @@ func (l *life) resolve(ctx context.Context, caller int, a Action, s Step) {
 	}
 	op.Err = l.client.Resolve(ctx, name, op.Resolved)
 	l.note(op)
+}
+
+// prune leaves tombstones of what was settled a minute ago.
+func (l *life) prune(ctx context.Context) {
+	pruned, err := l.client.Prune(ctx, oncehttp.Retention{Answers: time.Minute, Records: time.Minute})
+	if err != nil && !l.dead.Load() {
+		l.find("lies", "what is settled can be pruned", "", "life %d: %v", l.number, err)
+	}
+	if pruned.Records > 0 {
+		l.met("pruned")
+	}
 }
 
 var errHook = errors.New("the hook could not")

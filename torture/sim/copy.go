@@ -2,6 +2,8 @@ package sim
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"os"
 
 	"github.com/oncehttp/oncehttp"
@@ -21,15 +23,22 @@ func (w *world) restore(number int) error {
 		if err := os.WriteFile(w.path+".copy", text, 0o600); err != nil {
 			return err
 		}
-		return os.Rename(w.path+".copy", w.path)
-	case planned(number - 1):
-		c, err := oncehttp.Open(w.path, oncehttp.Config{AdoptCopy: true, Transport: w.server.Transport()})
-		if err != nil {
+		if err := os.Rename(w.path+".copy", w.path); err != nil {
 			return err
 		}
-		return c.Close()
+		return w.openOnce(false) // somebody looks into it
+	case planned(number - 1):
+		return w.openOnce(true)
 	}
 	return nil
+}
+
+func (w *world) openOnce(adopt bool) error {
+	c, err := oncehttp.Open(w.path, oncehttp.Config{AdoptCopy: adopt})
+	if err != nil {
+		return err
+	}
+	return c.Close()
 }
 
 // searchJournal looks for credentials in the journal's file.
@@ -41,4 +50,19 @@ func (w *world) searchJournal(number int) {
 	if bytes.Contains(text, []byte(secretToken)) {
 		w.find("lies", "no credential is in the journal", "", "after life %d", number)
 	}
+	if w.plan.Client.Sealed && bytes.Contains(text, []byte(secretMark)) {
+		w.find("lies", "no body is in a sealed journal", "", "after life %d", number)
+	}
 }
+
+var sealer = func() cipher.AEAD {
+	block, err := aes.NewCipher(make([]byte, 16))
+	if err != nil {
+		panic(err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err)
+	}
+	return aead
+}()

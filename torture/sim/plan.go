@@ -35,6 +35,7 @@ type API struct {
 	// Origin: the API's own answers carry a marker. NoReplay: repeats carry none.
 	Origin, NoReplay bool
 	Quoted           bool
+	HTTP2            bool
 	// Refusals and Settle as in oncehttp.Stored.
 	Refusals bool
 	Settle   time.Duration
@@ -65,6 +66,8 @@ type Client struct {
 	Lookup      bool
 	LookupFails float64
 	Authorize   bool
+	// Sealed: bodies are encrypted in the journal.
+	Sealed bool
 }
 
 // An Action is one logical operation, and what the server does about it.
@@ -173,6 +176,7 @@ const (
 	CallRead      Call = "read"
 	CallPending   Call = "pending"
 	CallResolve   Call = "resolve"
+	CallPrune     Call = "prune" // what is older than a minute
 )
 
 // A Step of a caller.

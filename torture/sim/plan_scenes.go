@@ -23,9 +23,11 @@ const (
 	scenePerson     scene = "person"     // speaks while an attempt runs
 	sceneContradict scene = "contradict" // the API breaks its contract
 	sceneCopy       scene = "copy"       // the journal is restored from a backup
+	scenePrune      scene = "prune"      // what is old is pruned
+	sceneHTTP2      scene = "HTTP/2"     // with its own ways to lose a request
 )
 
-var scenes = []scene{sceneWish, sceneWindow, sceneLateSave, sceneLateDial, scenePerson, sceneContradict, sceneCopy}
+var scenes = []scene{sceneWish, sceneWindow, sceneLateSave, sceneLateDial, scenePerson, sceneContradict, sceneCopy, scenePrune, sceneHTTP2}
 
 // newScene plans one of them. All faults are off but those that it needs.
 func newScene(seed uint64, d dice, more dice) Plan {
@@ -33,6 +35,7 @@ func newScene(seed uint64, d dice, more dice) Plan {
 	p.planClient(d)
 	p.planAPI(d)
 	p.API.Work, p.API.Tells = 0, false
+	p.Client.Sealed = d.chance(0.2)
 	switch p.Scene {
 	case sceneWish:
 		p.wish(d)
@@ -46,13 +49,22 @@ func newScene(seed uint64, d dice, more dice) Plan {
 		p.contradict(d)
 	case sceneCopy:
 		p.restore(d)
+	case scenePrune:
+		p.prune(d)
+	case sceneHTTP2:
+		p.http2(d)
 	}
 	return p
 }
 
 // keyed adds an action that the contract protects.
-func (p *Plan) keyed(d dice, faults ...mockserver.Fault) {
-	a := Action{Name: "a" + string(rune('a'+len(p.Actions))), Protection: judge.Keyed, Method: http.MethodPost, Status: pick(d, statuses...), Faults: faults}
+func (p *Plan) keyed(d dice, faults ...mockserver.Fault) { p.act(d, judge.Keyed, faults...) }
+
+func (p *Plan) act(d dice, protection judge.Protection, faults ...mockserver.Fault) {
+	a := Action{Name: "a" + string(rune('a'+len(p.Actions))), Protection: protection, Method: http.MethodPost, Status: pick(d, statuses...), Faults: faults}
+	if protection == judge.Idempotent {
+		a.Method = http.MethodPut
+	}
 	a.Body = payload(a.Name)
 	for range faults {
 		a.Kinds = append(a.Kinds, faultScene)
@@ -210,9 +222,58 @@ func (p *Plan) restore(d dice) {
 	p.keyed(d, p.own(mockserver.Status(503)), p.own(mockserver.Status(429)).With("Retry-After", "60"))
 	p.keyed(d)
 	p.keyed(d)
+	p.act(d, pick(d, judge.Idempotent, judge.Unprotected))
 	p.Lives = []Life{
-		{End: EndQuiet, Callers: [][]Step{one(0, CallDo, 0), one(0, CallDo, 1), one(time.Second, CallBegin, 2)}},
+		{End: EndQuiet, Callers: [][]Step{one(0, CallDo, 0), one(0, CallDo, 1), one(time.Second, CallBegin, 2), one(time.Second, CallBegin, 4)}},
 		{End: pick(d, EndQuiet, EndShutdown), Copied: true, Asleep: d.upTo(time.Minute), Passes: []time.Duration{0, d.upTo(2 * time.Minute)},
-			Callers: [][]Step{one(0, CallDo, 0), one(d.within(2*time.Minute), CallDo, 1), one(0, CallBeginDo, 2), one(0, CallDo, 3)}},
+			Callers: [][]Step{one(0, CallDo, 0), one(d.within(2*time.Minute), CallDo, 1), one(0, CallBeginDo, 2), one(0, CallDo, 3), one(0, CallRead, 4)}},
+		{End: EndQuiet, Callers: [][]Step{one(0, CallDo, 0), one(0, CallDo, 2), one(0, CallDo, 4)}},
+	}
+}
+
+// prune: what is settled is pruned after some days, and then asked for again.
+func (p *Plan) prune(d dice) {
+	p.Client.Retry.MaxAttempts = 1
+	p.keyed(d)
+	p.keyed(d)
+	p.Actions[1].Status = 402
+	p.keyed(d, lost(d))
+	p.act(d, judge.Unprotected, lost(d))
+	p.keyed(d, mockserver.Fault{Before: 5 * time.Second})
+	all := func(call Call) (callers [][]Step) {
+		for i := range p.Actions {
+			callers = append(callers, one(0, call, i))
+		}
+		return callers
+	}
+	p.Lives = []Life{
+		{End: EndQuiet, Callers: append(all(CallDo), []Step{{After: time.Second, Call: CallResolve, Action: 4, Says: oncehttp.Rejected, Force: true}})},
+		{End: EndQuiet, Asleep: pick(d, 25*time.Hour, 72*time.Hour), Callers: append(all(pick(d, CallRead, CallDo)), one(0, CallPrune, 0))},
+		{End: EndQuiet, Callers: all(pick(d, CallRead, CallDo, CallRoundTrip))},
+	}
+}
+
+// http2: requests are refused, streams reset, connections told to go away; at
+// times while others are under way.
+func (p *Plan) http2(d dice) {
+	p.API.HTTP2 = true
+	p.API.Work = d.upTo(p.Client.Retry.AttemptTimeout / 2)
+	var steps [][]Step
+	for i := range 1 + d.IntN(3) {
+		var faults []mockserver.Fault
+		for range d.IntN(4) {
+			faults = append(faults, pick(d,
+				mockserver.Fault{See: mockserver.SeeGoAway}, mockserver.Fault{See: mockserver.SeeRefused},
+				mockserver.Fault{See: mockserver.SeeGoAway}, mockserver.Fault{See: mockserver.SeeRefused},
+				lost(d), mockserver.Fault{See: mockserver.SeeReset}, p.own(mockserver.Status(503)),
+				mockserver.Fault{After: d.upTo(2 * p.Client.Retry.AttemptTimeout)}))
+		}
+		p.act(d, pick(d, judge.Keyed, judge.Keyed, judge.Idempotent, judge.Unprotected), faults...)
+		at := d.upTo(time.Minute) // or over the connection that is there by then
+		steps = append(steps, one(at, pick(d, CallDo, CallRoundTrip), i), one(at+d.upTo(time.Minute), CallDo, i))
+	}
+	p.Lives = []Life{{End: pick(d, EndQuiet, EndClose), At: time.Minute, Callers: steps, Passes: []time.Duration{time.Minute}}}
+	if p.Lives[0].End == EndQuiet {
+		p.Lives[0].At = 0
 	}
 }

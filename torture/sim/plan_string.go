@@ -21,9 +21,9 @@ func (p Plan) String() string {
 	}
 	fmt.Fprintf(&b, "  client: attempts=%d elapsed=%v timeout=%v base=%v cap=%v share=%v concurrency=%d gate=%t maxresponse=%d",
 		c.Retry.MaxAttempts, c.Retry.MaxElapsed, c.Retry.AttemptTimeout, c.Retry.Base, c.Retry.Cap, c.Share, c.Concurrency, !c.GateOff, c.MaxResponse)
-	b.WriteString(flags(map[string]bool{"jitter": c.Jitter, "lookup": c.Lookup, "authorize": c.Authorize}) + "\n")
+	b.WriteString(flags(map[string]bool{"jitter": c.Jitter, "lookup": c.Lookup, "authorize": c.Authorize, "sealed": c.Sealed}) + "\n")
 	fmt.Fprintf(&b, "  api: window=%v ttl=%v work=%v arrives=%v settle=%v lag=%v", a.Window, a.TTL, a.Work, a.Arrives, a.Settle, a.Lag)
-	b.WriteString(flags(map[string]bool{"origin": a.Origin, "noreplay": a.NoReplay, "quoted": a.Quoted, "refusals": a.Refusals,
+	b.WriteString(flags(map[string]bool{"origin": a.Origin, "noreplay": a.NoReplay, "quoted": a.Quoted, "http2": a.HTTP2, "refusals": a.Refusals,
 		"waits": a.Waits, "bare": a.Bare, "tells": a.Tells, "fromcompletion": a.FromCompletion}) + "\n")
 	for _, a := range p.Actions {
 		fmt.Fprintf(&b, "  %s: %s %s body=%d answers=%v", a.Name, a.Method, a.Protection, len(a.Body), append(slices.Clone(a.First), a.Status))
@@ -68,7 +68,7 @@ func (p Plan) String() string {
 
 func (s Step) text(p Plan) string {
 	text := fmt.Sprintf("+%v %s", s.After, s.Call)
-	if s.Call != CallPending {
+	if s.Call != CallPending && s.Call != CallPrune {
 		text += " " + p.Actions[s.Action].Name
 	}
 	if s.Patience > 0 {

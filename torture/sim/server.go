@@ -29,7 +29,7 @@ func (w *world) newServer() *mockserver.Server {
 		p.Released = []string{"408", "425", "429", "5xx"} // every refusal is kept
 	}
 	s := mockserver.Memory(mockserver.Config{
-		Work: a.Work, TTL: a.TTL, Profile: p, Execute: w.execute,
+		HTTP2: a.HTTP2, Work: a.Work, TTL: a.TTL, Profile: p, Execute: w.execute,
 		// Another token is the same customer.
 		Tenant: func(*http.Request) string { return "" },
 		What:   func(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/") },

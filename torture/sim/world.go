@@ -175,6 +175,9 @@ func (l *life) config() oncehttp.Config {
 	if !c.Jitter {
 		cfg.Retry.BackOff = l.backOff
 	}
+	if c.Sealed {
+		cfg.Sealer = sealer
+	}
 	if c.Authorize {
 		cfg.Authorize = l.authorize
 	}
