@@ -13,8 +13,7 @@ import (
 
 var covered = flag.Uint64("sim.covered", 2500, "how many seeds everything must have happened in")
 
-// expected are the names of what has to happen. Nobody here copies a journal, or
-// says Confirmed of what did not happen, so that evidence could speak against it.
+// expected are the names of what has to happen.
 func expected() (names []string) {
 	for f := faultDrop; f <= faultServerCrash; f++ {
 		names = append(names, "fault "+f.String())
@@ -25,15 +24,19 @@ func expected() (names []string) {
 	for _, f := range []JournalFault{JournalFull, JournalLost, JournalKept, JournalCrashBefore, JournalCrashAfter} {
 		names = append(names, "journal "+string(f))
 	}
+	for _, s := range scenes {
+		names = append(names, "scene "+string(s))
+	}
 	for name := range errorNames {
 		names = append(names, "told "+name)
 	}
 	return append(names,
-		"told Confirmed ", "told Rejected Refused", "told Rejected Unauthorized", "told Rejected Conflict",
+		"told Confirmed ", "told Confirmed Conflict", "told Rejected Refused", "told Rejected Unauthorized", "told Rejected Conflict",
 		"told Pending NotSent", "told Pending Unknown", "told Pending InProgress", "told Pending Throttled", "told Pending ServerError",
 		"told Pending StoredFailure", "told Pending KeyExpired", "told Pending NoContract", "told Pending Unauthorized",
-		"told Pending NeedsCredentials", "told Pending NotRecorded", "told Pending GateClosed", "told Pending Redirected",
+		"told Pending NeedsCredentials", "told Pending NotRecorded", "told Pending GateClosed", "told Pending Redirected", "told Pending Copied",
 		"told of a second effect", "told of the first wording",
+		"slow save", "slow connection", "copied journal", "pruned", "a word that may be wrong",
 		"life with its clock behind", "server restart", "authorize failed",
 		"lookup found", "lookup not found", "lookup too early", "lookup failed",
 		"op do", "op do cut off", "op begin", "op resume", "op run", "op read", "op resolve", "op pending")

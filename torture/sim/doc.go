@@ -14,6 +14,10 @@
 // it died is in the file or not, as the plan says; that a file survives a crash in
 // the middle of a write is for others to show.
 //
+// Some plans are scenes: a few steps set at the moments that chance seldom finds
+// together, such as a save that outlasts a key's window, a person's word while an
+// attempt runs, or a journal restored from a backup.
+//
 // # What a plan may do to whom
 //
 // The server is honest where the plan does not say otherwise: it remembers a key

@@ -66,6 +66,8 @@ type Client struct {
 	Lookup      bool
 	LookupFails float64
 	Authorize   bool
+	// MaxUnresolved as in the configuration.
+	MaxUnresolved int
 	// Sealed: bodies are encrypted in the journal.
 	Sealed bool
 }
@@ -229,6 +231,9 @@ func NewPlan(seed uint64) Plan {
 	p := Plan{Seed: seed, On: newFaults(d), sent: map[int]bool{}, more: more}
 	p.planClient(d)
 	p.planAPI(d)
+	if more.chance(0.05) {
+		p.Client.MaxUnresolved = 1 + more.IntN(3)
+	}
 	n := 1 + d.IntN(pick(d, 2, 4, 12))
 	for i := range n {
 		p.Actions = append(p.Actions, p.newAction(d, i))

@@ -24,10 +24,11 @@ const (
 	sceneContradict scene = "contradict" // the API breaks its contract
 	sceneCopy       scene = "copy"       // the journal is restored from a backup
 	scenePrune      scene = "prune"      // what is old is pruned
+	sceneKept       scene = "kept"       // evidence in memory, until Close
 	sceneHTTP2      scene = "HTTP/2"     // with its own ways to lose a request
 )
 
-var scenes = []scene{sceneWish, sceneWindow, sceneLateSave, sceneLateDial, scenePerson, sceneContradict, sceneCopy, scenePrune, sceneHTTP2}
+var scenes = []scene{sceneWish, sceneWindow, sceneLateSave, sceneLateDial, scenePerson, sceneContradict, sceneCopy, scenePrune, sceneKept, sceneHTTP2}
 
 // newScene plans one of them. All faults are off but those that it needs.
 func newScene(seed uint64, d dice, more dice) Plan {
@@ -51,6 +52,8 @@ func newScene(seed uint64, d dice, more dice) Plan {
 		p.restore(d)
 	case scenePrune:
 		p.prune(d)
+	case sceneKept:
+		p.kept(d)
 	case sceneHTTP2:
 		p.http2(d)
 	}
@@ -251,6 +254,13 @@ func (p *Plan) prune(d dice) {
 		{End: EndQuiet, Asleep: pick(d, 25*time.Hour, 72*time.Hour), Callers: append(all(pick(d, CallRead, CallDo)), one(0, CallPrune, 0))},
 		{End: EndQuiet, Callers: all(pick(d, CallRead, CallDo, CallRoundTrip))},
 	}
+}
+
+// kept: the journal does not take an answer, and the process ends.
+func (p *Plan) kept(d dice) {
+	p.act(d, pick(d, judge.Keyed, judge.Idempotent, judge.Unprotected))
+	p.Lives = []Life{{End: pick(d, EndQuiet, EndShutdown), Journal: map[int]JournalFault{2: JournalFull},
+		Callers: [][]Step{one(0, pick(d, CallDo, CallRoundTrip), 0)}}}
 }
 
 // http2: requests are refused, streams reset, connections told to go away; at

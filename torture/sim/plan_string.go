@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oncehttp/oncehttp"
 )
@@ -19,8 +18,8 @@ func (p Plan) String() string {
 	if p.Scene != sceneNone {
 		fmt.Fprintf(&b, "  scene: %s\n", p.Scene)
 	}
-	fmt.Fprintf(&b, "  client: attempts=%d elapsed=%v timeout=%v base=%v cap=%v share=%v concurrency=%d gate=%t maxresponse=%d",
-		c.Retry.MaxAttempts, c.Retry.MaxElapsed, c.Retry.AttemptTimeout, c.Retry.Base, c.Retry.Cap, c.Share, c.Concurrency, !c.GateOff, c.MaxResponse)
+	fmt.Fprintf(&b, "  client: attempts=%d elapsed=%v timeout=%v base=%v cap=%v share=%v concurrency=%d gate=%t maxresponse=%d unresolved=%d",
+		c.Retry.MaxAttempts, c.Retry.MaxElapsed, c.Retry.AttemptTimeout, c.Retry.Base, c.Retry.Cap, c.Share, c.Concurrency, !c.GateOff, c.MaxResponse, c.MaxUnresolved)
 	b.WriteString(flags(map[string]bool{"jitter": c.Jitter, "lookup": c.Lookup, "authorize": c.Authorize, "sealed": c.Sealed}) + "\n")
 	fmt.Fprintf(&b, "  api: window=%v ttl=%v work=%v arrives=%v settle=%v lag=%v", a.Window, a.TTL, a.Work, a.Arrives, a.Settle, a.Lag)
 	b.WriteString(flags(map[string]bool{"origin": a.Origin, "noreplay": a.NoReplay, "quoted": a.Quoted, "http2": a.HTTP2, "refusals": a.Refusals,
@@ -44,10 +43,8 @@ func (p Plan) String() string {
 		for _, write := range slices.Sorted(maps.Keys(l.Journal)) {
 			fmt.Fprintf(&b, "    write %d: %s\n", write, l.Journal[write])
 		}
-		for what, slow := range map[string]map[int]time.Duration{"write": l.Saves, "connection": l.Dials} {
-			for n, d := range slow {
-				fmt.Fprintf(&b, "    %s %d takes %v\n", what, n, d)
-			}
+		if len(l.Saves)+len(l.Dials) > 0 {
+			fmt.Fprintf(&b, "    slow: writes %v, connections %v\n", l.Saves, l.Dials)
 		}
 		for _, o := range l.Outages {
 			fmt.Fprintf(&b, "    outage: %+v\n", o)

@@ -167,7 +167,7 @@ func (l *life) config() oncehttp.Config {
 	cfg := oncehttp.Config{
 		Transport: l.wire,
 		Retry:     c.Retry, Gate: oncehttp.Gate{Off: c.GateOff}, WindowShare: c.Share, Concurrency: c.Concurrency,
-		MaxResponseBody: c.MaxResponse, NewKey: l.newKey,
+		MaxResponseBody: c.MaxResponse, MaxUnresolved: c.MaxUnresolved, NewKey: l.newKey,
 	}
 	if !l.plan.NoContract {
 		cfg.Contracts = []oncehttp.Contract{l.contract()}
@@ -198,6 +198,9 @@ func (w *world) newKey(action string) (string, error) {
 
 // count adds what can be seen of the run at its end.
 func (w *world) count() {
+	if w.plan.Scene != sceneNone {
+		w.happened["scene "+string(w.plan.Scene)]++
+	}
 	requests := map[string]int{}
 	for _, q := range w.record.run.Requests {
 		requests[q.Path]++
@@ -238,4 +241,5 @@ func (w *world) count() {
 var errorNames = map[string]error{
 	"a mismatch": oncehttp.ErrMismatch, "closed": oncehttp.ErrClosed, "in flight": oncehttp.ErrInFlight, "a deadline": context.DeadlineExceeded,
 	"refused dials": syscall.ECONNREFUSED, "no room": syscall.ENOSPC, "an unknown fate": oncehttp.ErrFateUnknown,
+	"a copy": oncehttp.ErrCopied, "too many": oncehttp.ErrTooMany,
 }
