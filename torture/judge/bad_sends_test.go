@@ -232,6 +232,24 @@ var brokenSends = []breach{
 		s.tells(do, s.done(1))
 		return s
 	}},
+	{"what was begun elsewhere is sent only inside the window from then on", "an hour ago", func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		do.Born = s.now.Add(-time.Hour)
+		s.attempt(true, 201)
+		s.tells(do, s.done(1))
+		return s
+	}},
+	{"a failure that the server has stored is not asked for again", "by the same call", func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		s.attempt(false, 500)
+		s.attempt(false, 500)
+		s.sends[1].Replayed = true
+		s.attempt(false, 500)
+		s.tells(do, s.unknown(3))
+		return s
+	}},
 	{"what may have executed reaches nobody after the window", "a connection that took long", func() *story {
 		s := newStory(judge.Keyed)
 		do := s.call(judge.OpDo)

@@ -117,6 +117,18 @@ var sendRules = []Rule{
 			}
 		}
 	}},
+	{"what was begun elsewhere is sent only inside the window from then on", 8, lies, func(v *view, bad report) {
+		born := v.born()
+		if v.Protection != Keyed || v.Window == 0 || born.IsZero() {
+			return
+		}
+		for _, s := range v.sends {
+			if age := s.Time.Sub(born); age > v.usable()+slack {
+				bad("the send at %d came %v after the action was born; the key was safe for %v", s.Seq, age, v.usable())
+				return
+			}
+		}
+	}},
 	{"what may have executed reaches nobody after the window", 8, lies, func(v *view, bad report) {
 		if v.Protection != Keyed || v.Window == 0 || v.exposing == len(v.sends) {
 			return
@@ -201,6 +213,15 @@ var sendRules = []Rule{
 					bad("the answer %d to the send of %s at %d asked the host's clients for %s; it was sent at %d, %v later", a.Status, other.Name, a.Seq, a.RetryAfter, s.Seq, s.Time.Sub(a.EndedTime))
 					return
 				}
+			}
+		}
+	}},
+	{"a failure that the server has stored is not asked for again", 5, lies, func(v *view, bad report) {
+		for i, a := range v.sends[:max(0, len(v.sends)-1)] {
+			s := v.sends[i+1]
+			if v.Marked && a.Replayed && a.Status >= 500 && v.begunBefore(a, s) {
+				bad("the send at %d was answered with a stored %d; the same call sent it again at %d", a.Seq, a.Status, s.Seq)
+				return
 			}
 		}
 	}},
@@ -292,6 +313,31 @@ func (v *view) contradicted(life int) int64 {
 		}
 	}
 	return 0
+}
+
+// born is when the action was begun elsewhere, at the latest: whoever may have put
+// it on record said so. Zero: it may have been begun here.
+func (v *view) born() (latest time.Time) {
+	for _, o := range v.ops {
+		if o.Kind != OpDo && o.Kind != OpBegin || len(v.saves) > 0 && o.Call > v.saves[0].Seq {
+			continue
+		}
+		if o.Born.IsZero() || o.Action != v.Name {
+			return time.Time{}
+		}
+		if o.Born.After(latest) {
+			latest = o.Born
+		}
+	}
+	return latest
+}
+
+// begunBefore: every call that may have made the send s began before a.
+func (v *view) begunBefore(a, s *Send) bool {
+	may := func(o *Op) bool {
+		return o.Life == s.Life && o.Call > a.Seq && o.Call < s.Seq && (o.Kind == OpDo || o.Kind == OpResume)
+	}
+	return s.Life == a.Life && !slices.ContainsFunc(v.ops, may) && len(v.runs) == 0
 }
 
 // begunSince: every call that may have made the send began after that.

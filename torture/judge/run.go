@@ -103,6 +103,8 @@ type Op struct {
 	// Payload sent along by Do and Begin: equal for what counts as one payload, in
 	// whatever spelling, and as in Action.BodySHA256 for the plan's own.
 	Payload string
+	// Born is when the action began, as Do and Begin were told; zero: with them.
+	Born time.Time
 	// Outcome and Err as returned. Outcome is nil where none was.
 	Outcome *oncehttp.Outcome
 	Err     error
@@ -129,6 +131,8 @@ type Send struct {
 	RetryAfter string
 	// Foreign: the answer lacks the mark by which the contract tells the API's own.
 	Foreign bool
+	// Replayed: the answer has the contract's mark for answers of repeats.
+	Replayed bool
 }
 
 // An Effect is one execution that took effect: between the two numbers.

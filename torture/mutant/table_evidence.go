@@ -10,7 +10,7 @@ func evidence() []Mutant {
 		return
 `, `		r.State, r.Reason = state, ""
 `}},
-		By: []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
+		By: []Catcher{seeds(300, "what a person said stays so"), unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "late-success-dropped",
 		Fault:   "a success that comes after the intent was settled otherwise is ignored",
@@ -26,19 +26,19 @@ func evidence() []Mutant {
 	}
 	if s == nil || s.ID != e.attempt {
 `}},
-		By: []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
+		By: []Catcher{seeds(600, "a success that was answered is on record once its process has closed"), unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "overtaken-answer-dropped",
 		Fault:   "an answer is forgotten when another write came between",
 		Promise: settledStays,
 		Edits:   []Edit{{"intent.go", `if heard := m.heard; heard != nil {`, `if heard := m.heard; heard != nil && false {`}},
-		By:      []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
+		By:      []Catcher{seeds(600, "a success that was answered is on record once its process has closed"), unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "conflict-unlisted",
 		Fault:   "an intent in conflict is not open any more",
 		Promise: settledStays,
 		Edits:   []Edit{{"record.go", `func (r record) open() bool { return r.State == Pending || r.Reason == Conflict }`, `func (r record) open() bool { return r.State == Pending }`}},
-		By:      []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
+		By:      []Catcher{seeds(600, "what is unresolved is listed"), unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "refusal-begun-again",
 		Fault:   "a new Do begins any refused action again",
@@ -50,7 +50,7 @@ func evidence() []Mutant {
 		Fault:   "a person's no is taken while an attempt may still arrive",
 		Promise: rejectedOnly,
 		Edits:   []Edit{{"resolve.go", `	if w.State == Rejected && (r.Sending != nil ||`, `	if w.State == Rejected && (`}},
-		By:      []Catcher{unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
+		By:      []Catcher{seeds(600, "what may still arrive is not declared Rejected"), unit("TestANoWhileAnAttemptMayStillArriveNeedsForce")},
 	}, {
 		Name:    "refusal-after-a-lost-answer",
 		Fault:   "an unmarked refusal rejects an intent whose earlier attempt may have taken effect",

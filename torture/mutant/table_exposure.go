@@ -56,7 +56,7 @@ func exposure() []Mutant {
 		Edits: []Edit{{"intent.go", `		r.Repeated = true
 `, `		r.Repeated = false
 `}},
-		By: []Catcher{unit("TestAnAnswerThatContradictsTheContractIsAnEvent")},
+		By: []Catcher{seeds(300, "a second effect that the answers betray is told"), unit("TestAnAnswerThatContradictsTheContractIsAnEvent")},
 	}, {
 		Name:    "unprotected-resent",
 		Fault:   "a POST without a contract is sent again after a lost answer",
@@ -113,18 +113,18 @@ func exposure() []Mutant {
 			h.protection = unprotected
 		}
 `, ``}},
-		By: []Catcher{unit("TestAFreshSuccessAfterInProgressEndsTheTrustInTheContract")},
+		By: []Catcher{seeds(300, "a contract that was contradicted is not relied on"), unit("TestAFreshSuccessAfterInProgressEndsTheTrustInTheContract")},
 	}, {
 		Name:    "copy-adopts-itself",
 		Fault:   "a copied journal sends as if the original were gone",
 		Promise: copiesWait,
 		Edits:   []Edit{{"client.go", `	if cfg.AdoptCopy {`, `	if true {`}},
-		By:      []Catcher{unit("TestACopiedJournalSendsNothingUntilItIsAdopted")},
+		By:      []Catcher{seeds(300, "a copied journal sends nothing until it is adopted"), unit("TestACopiedJournalSendsNothingUntilItIsAdopted")},
 	}, {
 		Name:    "copy-unexposed",
 		Fault:   "what was unresolved in a copied journal counts as never sent",
 		Promise: copiesWait,
 		Edits:   []Edit{{"record.go", `	if !r.copied || r.State != Pending {`, `	if true {`}},
-		By:      []Catcher{unit("TestWhatWasUnresolvedInACopyCountsAsSentSinceItWasBegun")},
+		By:      []Catcher{seeds(300, "what was unresolved in a copy is not sent again without a contract"), unit("TestWhatWasUnresolvedInACopyCountsAsSentSinceItWasBegun")},
 	}}
 }

@@ -32,7 +32,7 @@ func identity() []Mutant {
 		Edits: []Edit{{"perform.go", `		f.drafted, f.live = true, t.draft.live
 `, `		f.drafted, f.live, f.body = true, t.draft.live, t.draft.body
 `}},
-		By: []Catcher{unit("TestTheSamePayloadInAnotherSpellingIsTheSameIntent")},
+		By: []Catcher{seeds(300, "one payload"), unit("TestTheSamePayloadInAnotherSpellingIsTheSameIntent")},
 	}, {
 		Name:    "mismatch-ignored",
 		Fault:   "an action that comes again with another payload is answered as if it were the same",
@@ -46,7 +46,7 @@ func identity() []Mutant {
 		Fault:   "the Authorization header is taken for an ordinary one",
 		Promise: noSecrets,
 		Edits:   []Edit{{"secrets.go", `"cookie", "authoriz", "authentic"`, `"cookie", "authentic"`}},
-		By:      []Catcher{unit("TestSecretsAreSentAndNeverSaidOrWritten")},
+		By:      []Catcher{seeds(100, "no credential is in the journal"), unit("TestSecretsAreSentAndNeverSaidOrWritten")},
 	}, {
 		Name:    "userinfo-journaled",
 		Fault:   "a URL's user and password stay in it",

@@ -72,7 +72,7 @@ func recording() []Mutant {
 		Edits: []Edit{{"perform.go", `	if m.heard != nil {
 		c.kept[f.action] = &m`, `	if false {
 		c.kept[f.action] = &m`}},
-		By: []Catcher{unit("TestAnAnswerThatCouldNotBeRecordedIsKeptUntilItIs")},
+		By: []Catcher{seeds(300, "a success that was answered is on record once its process has closed"), unit("TestAnAnswerThatCouldNotBeRecordedIsKeptUntilItIs")},
 	}, {
 		Name:    "evidence-not-written-at-close",
 		Fault:   "evidence that is kept in memory is dropped when the client closes",
@@ -83,7 +83,7 @@ func recording() []Mutant {
 `, `	kept := map[string]*machine{}
 	c.mu.Unlock()
 `}},
-		By: []Catcher{unit("TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses")},
+		By: []Catcher{seeds(300, "a success that was answered is on record once its process has closed"), unit("TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses")},
 	}, {
 		Name:    "attempt-uncounted",
 		Fault:   "an attempt is saved without being counted",
@@ -122,7 +122,7 @@ func recording() []Mutant {
 `, `	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 `}, {"attempt.go", `				g.cancel(errResend)
 `, ``}},
-		By: []Catcher{unit("TestTheTransportNeverResendsByItself")},
+		By: []Catcher{seeds(100, "attempts are not fewer than sends and requests"), unit("TestTheTransportNeverResendsByItself")},
 	}, {
 		Name:    "guard-gone",
 		Fault:   "a base that sends again by itself is not stopped",
@@ -137,7 +137,7 @@ func recording() []Mutant {
 		Edits: []Edit{{"attempt.go", `		hideReplayable(req)
 `, ``}, {"attempt.go", `				g.cancel(errResend)
 `, ``}},
-		By: []Catcher{unit("TestTheTransportNeverResendsByItself")},
+		By: []Catcher{seeds(1500, "attempts are not fewer than sends and requests"), unit("TestTheTransportNeverResendsByItself")},
 	}, {
 		Name:    "two-drivers",
 		Fault:   "every caller drives the intent by itself",

@@ -23,7 +23,7 @@ func waits() []Mutant {
 		Fault:   "the floor of the next attempt is not written",
 		Promise: serversWish,
 		Edits:   []Edit{{"record.go", "`json:\"not_before,omitzero\"`", "`json:\"-\"`"}},
-		By:      []Catcher{unit("TestALongWishIsKeptAndNotCutToTheBudget")},
+		By:      []Catcher{seeds(300, "no send sooner than the server asked of the host"), unit("TestALongWishIsKeptAndNotCutToTheBudget")},
 	}, {
 		Name:    "jitter-subtracts",
 		Fault:   "jitter may shorten what the server asked for",
@@ -41,13 +41,13 @@ func waits() []Mutant {
 		Fault:   "a shut gate lets everybody go",
 		Promise: hostsWish,
 		Edits:   []Edit{{"gates.go", `	if h == nil || !h.gate.shut {`, `	if h == nil || !h.gate.shut || true {`}},
-		By:      []Catcher{unit("TestAHostsWishBindsEveryRequestToIt")},
+		By:      []Catcher{seeds(300, "no send sooner than the server asked of the host"), unit("TestAHostsWishBindsEveryRequestToIt")},
 	}, {
 		Name:    "503-does-not-bind-the-gate",
 		Fault:   "Retry-After of a 503 binds its intent only",
 		Promise: serversWish,
 		Edits:   []Edit{{"admission.go", `	if j.asked && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {`, `	if j.asked && status == http.StatusTooManyRequests {`}},
-		By:      []Catcher{unit("TestOnlyAThrottledOrUnavailableHostBindsItsGate")},
+		By:      []Catcher{seeds(600, "no send sooner than the server asked of the host"), unit("TestOnlyAThrottledOrUnavailableHostBindsItsGate")},
 	}, {
 		Name:    "probe-before-the-wish",
 		Fault:   "a shut gate probes its host sooner than it asked",
@@ -55,7 +55,7 @@ func waits() []Mutant {
 		Edits: []Edit{{"gate.go", `		from = g.wish
 `, `		from = now
 `}},
-		By: []Catcher{unit("TestAWishBindsTheWholeHostAndJitterOnlyAddsToIt")},
+		By: []Catcher{seeds(300, "no send sooner than the server asked of the host"), unit("TestAWishBindsTheWholeHostAndJitterOnlyAddsToIt")},
 	}, {
 		Name:    "host-wish-forgotten-at-restart",
 		Fault:   "what a host asked of an earlier process binds only the intent that was told",
@@ -64,7 +64,7 @@ func waits() []Mutant {
 `, ``}, {"perform.go", `			c.gates.recall(f.gate, r.Seen, r.NotBefore)
 `, `			_ = c.gates.recall
 `}},
-		By: []Catcher{unit("TestWhatAHostAskedForBindsNewActionsAfterARestart")},
+		By: []Catcher{seeds(300, "no send sooner than the server asked of the host"), unit("TestWhatAHostAskedForBindsNewActionsAfterARestart")},
 	}, {
 		Name:    "stored-failure-retried",
 		Fault:   "a 5xx that the server replays is asked for again and again",
@@ -72,12 +72,12 @@ func waits() []Mutant {
 		Edits: []Edit{{"classify.go", `effectMaybe, true, againNo, StoredFailure
 `, `effectMaybe, true, againNow, StoredFailure
 `}},
-		By: []Catcher{unit("TestAStoredFailureIsNotAskedForAgain")},
+		By: []Catcher{seeds(600, "a failure that the server has stored is not asked for again"), unit("TestAStoredFailureIsNotAskedForAgain")},
 	}, {
 		Name:    "budget-ignored",
 		Fault:   "a call goes on after its time is up",
 		Promise: honestPending,
 		Edits:   []Edit{{"intent.go", `m.call.attempts >= p.maxAttempts && m.hop == "", r.NotBefore.After(m.call.until):`, `m.call.attempts >= p.maxAttempts && m.hop == "":`}},
-		By:      []Catcher{unit("TestACallStartsNoAttemptAfterItsTimeIsUp")},
+		By:      []Catcher{seeds(300, "a call starts no attempt after its time is up"), unit("TestACallStartsNoAttemptAfterItsTimeIsUp")},
 	}}
 }

@@ -18,13 +18,13 @@ func windows() []Mutant {
 		Edits: []Edit{{"intent.go", `	if h := m.hold(p, now); h.held || m.rec.State != Pending && !m.rec.Incomplete {
 `, `	if h := m.hold(p, now); h.held && h.reason != KeyExpired || m.rec.State != Pending && !m.rec.Incomplete {
 `}},
-		By: []Catcher{unit("TestASaveThatOutlastsTheWindowIsFollowedByNoAttempt")},
+		By: []Catcher{seeds(300, "what may have executed is sent again only inside the window"), unit("TestASaveThatOutlastsTheWindowIsFollowedByNoAttempt")},
 	}, {
 		Name:    "window-not-read-at-the-connection",
 		Fault:   "a connection that comes after the window is used",
 		Promise: insideWindow,
 		Edits:   []Edit{{"attempt.go", `			if !g.notAfter.IsZero() && wallNow().After(g.notAfter) {`, `			if false {`}},
-		By:      []Catcher{unit("TestAConnectionGotAfterTheWindowCarriesNothing")},
+		By:      []Catcher{seeds(300, "what may have executed reaches nobody after the window"), unit("TestAConnectionGotAfterTheWindowCarriesNothing")},
 	}, {
 		Name:    "window-of-the-last-attempt",
 		Fault:   "the window counts from the last attempt instead of the first",
@@ -36,7 +36,7 @@ func windows() []Mutant {
 `, `	r.Exposed = r.State == Pending
 	r.First = at
 `}},
-		By: []Catcher{unit("TestTheWindowCountsFromTheFirstAttemptThatMayHaveExecuted")},
+		By: []Catcher{seeds(100, "what may have executed is sent again only inside the window"), unit("TestTheWindowCountsFromTheFirstAttemptThatMayHaveExecuted")},
 	}, {
 		Name:    "window-of-the-answer",
 		Fault:   "the window counts from the end of the first attempt instead of its start",
@@ -48,7 +48,7 @@ func windows() []Mutant {
 		}
 		r.expose(now)
 `}},
-		By: []Catcher{unit("TestTheWindowCountsFromTheStartOfAnAttemptThatTakesLong")},
+		By: []Catcher{seeds(300, "what may have executed is sent again only inside the window"), unit("TestTheWindowCountsFromTheStartOfAnAttemptThatTakesLong")},
 	}, {
 		Name:    "window-whole",
 		Fault:   "the whole window is used, without a share or an attempt's time left at its end",
@@ -75,7 +75,7 @@ func windows() []Mutant {
 		anchor = r.Begun.Born
 	}
 `, ``}},
-		By: []Catcher{unit("TestAWindowCountsFromTheBirthOfTheAction")},
+		By: []Catcher{seeds(600, "what was begun elsewhere is sent only inside the window from then on"), unit("TestAWindowCountsFromTheBirthOfTheAction")},
 	}, {
 		Name:    "clock-behind-trusted",
 		Fault:   "ages are computed though the clock is behind the journal",

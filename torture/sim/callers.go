@@ -61,8 +61,9 @@ func (l *life) step(caller int, s Step) {
 	if s.KeepFirst {
 		opts = append(opts, oncehttp.KeepFirst())
 	}
-	if s.Born > 0 {
-		opts = append(opts, oncehttp.ActionTime(time.Now().Add(-s.Born)))
+	if s.Born > 0 && !a.Anonymous {
+		op.Born = time.Now().Add(-s.Born)
+		opts = append(opts, oncehttp.ActionTime(op.Born))
 	}
 	if !a.Anonymous && (s.Call == CallRoundTrip || s.Call == CallClient) {
 		ctx = oncehttp.WithAction(ctx, a.Name, opts...)

@@ -143,6 +143,12 @@ func (p *Plan) window(d dice) {
 		one(usable-d.within(10*time.Second), CallDo, 0), one(usable+d.within(late)+100*time.Millisecond, CallDo, 0),
 		one(usable+d.within(usable), CallDo, 0),
 	}}}
+	for _, steps := range p.Lives[0].Callers[1:] {
+		steps[0].Respelled = d.chance(0.5)
+	}
+	if d.chance(0.2) {
+		p.Lives[0].Callers[0][0].Born = d.within(usable * 6 / 5)
+	}
 	if d.chance(0.3) { // what is left of it comes after a restart
 		steps := p.Lives[0].Callers
 		split := 1 + d.IntN(len(steps)-1)

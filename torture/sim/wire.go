@@ -75,6 +75,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.BodySHA256 = body.print()
 	if resp != nil {
 		s.Status, s.RetryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
+		s.Replayed = resp.Header.Get("Idempotent-Replayed") == "true"
 		s.Foreign = w.life.world.plan.API.Origin && resp.Header.Get(marker) == ""
 	}
 	return resp, err

@@ -98,6 +98,8 @@ func (w *world) judged(a Action) judge.Action {
 	if a.Protection == judge.Keyed {
 		j.Window, j.Gate = w.plan.API.Window, keyedHost
 	}
+	// A server that forgets keys does not keep what its contract says of refusals.
+	j.Spoofed = !j.Honest && (w.plan.API.Refusals || w.plan.API.Settle > 0) && (len(a.First) > 0 || !a.Effective())
 	if w.plan.Client.GateOff {
 		j.Gate = ""
 	}
