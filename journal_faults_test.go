@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -227,16 +228,16 @@ func TestAPersonsWordIsToldThoughALaterAnswerCouldNotBeRecorded(t *testing.T) {
 			fault := mockserver.Status(402)
 			fault.After = 5 * time.Second
 			inBubble(t, script(fault), func(b *bench) {
-				broken := false
+				var broken atomic.Bool
 				b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
-					if broken {
+					if broken.Load() {
 						return errFull
 					}
 					return nil
 				}})
-				time.AfterFunc(time.Millisecond, func() { broken = true })
-				time.AfterFunc(resolveAt-time.Millisecond, func() { broken = false })
-				time.AfterFunc(resolveAt+time.Millisecond, func() { broken = true })
+				time.AfterFunc(time.Millisecond, func() { broken.Store(true) })
+				time.AfterFunc(resolveAt-time.Millisecond, func() { broken.Store(false) })
+				time.AfterFunc(resolveAt+time.Millisecond, func() { broken.Store(true) })
 				said := make(chan error, 1)
 				no := sayNo
 				no.Force = true
@@ -249,7 +250,7 @@ func TestAPersonsWordIsToldThoughALaterAnswerCouldNotBeRecorded(t *testing.T) {
 				time.Sleep(time.Minute)
 				want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.known())
 				want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.do())
-				broken = false
+				broken.Store(false)
 				b.reopen()
 				want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, b.known())
 				assert.Len(b, b.srv.Requests(), 1)
