@@ -70,7 +70,9 @@ func TestPassesThatEndEarlyLeaveTheLaterOnesTheirSlots(t *testing.T) {
 func TestBreakingOutOfResumeDoesNotWaitForACallersWaits(t *testing.T) {
 	t.Parallel()
 	inBubble(t, mockserver.Config{}, func(b *bench) {
-		b.srv.ScriptPath("/slow", mockserver.Status(503).With("Retry-After", "20"))
+		busy := mockserver.Status(503).With("Retry-After", "20")
+		busy.After = time.Millisecond // behind the other
+		b.srv.ScriptPath("/slow", busy)
 		slow := func() *http.Request { return b.request(http.MethodPost, "/slow", payment) }
 		_, err := b.c.Begin("slow", slow())
 		require.NoError(b, err)
