@@ -30,6 +30,6 @@
 //
 // A seed always gives the same plan. A run is repeatable as far as the scheduler
 // and the runtime's own chance (select, timers of one time, the gate's jitter)
-// let it be: on one processor, 150 of 200 seeds gave the same ledger twice. The
+// let it be: on one processor, 165 of 200 seeds gave the same ledger twice. The
 // command that is printed with a finding repeats the run many times.
 package sim

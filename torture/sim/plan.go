@@ -103,8 +103,8 @@ const (
 
 func payload(what string) string { return `{"pay":"` + what + `","card":"` + secretMark + `"}` }
 
-// respell writes the same payload in another way.
-func respell(what string) string { return `{ "card": "` + secretMark + `", "pay": "` + what + `" }` }
+// respell writes the same payload in another way, and as long.
+func respell(what string) string { return `{"card":"` + secretMark + `","pay":"` + what + `"}` }
 
 // Effective says that an execution makes an effect in the end.
 func (a Action) Effective() bool { return a.Status < 400 }
