@@ -48,7 +48,7 @@ func exposure() []Mutant {
 		Fault:   "an intent that may have taken effect is told as NotSent when a later attempt was refused a connection",
 		Promise: honestPending,
 		Edits:   []Edit{{"intent.go", `		if r.Exposed && (r.Reason == NotSent || r.Reason == Refused) {`, `		if false {`}},
-		By:      []Catcher{seeds(100, "an outcome makes sense")},
+		By:      []Catcher{seeds(600, "an outcome makes sense")},
 	}, {
 		Name:    "repeat-untold",
 		Fault:   "MayHaveRepeated is never set",

@@ -143,6 +143,6 @@ func recording() []Mutant {
 		Fault:   "every caller drives the intent by itself",
 		Promise: oneDriver,
 		Edits:   []Edit{{"perform.go", `	if f, ok := c.flights[action]; ok {`, `	if f, ok := c.flights[action]; ok && false {`}},
-		By:      []Catcher{seeds(30, "what was answered is sent by one driver at a time"), unit("TestFiftyCallersOfOneActionMakeOneRequest")},
+		By:      []Catcher{seeds(30, "one driver sends an action at a time"), unit("TestFiftyCallersOfOneActionMakeOneRequest")},
 	}}
 }

@@ -3,6 +3,8 @@ package mutant
 import (
 	"strings"
 	"testing"
+
+	"github.com/oncehttp/oncehttp/torture/judge"
 )
 
 func TestEveryMutantSaysWhatItIsAndWhoMustCatchIt(t *testing.T) {
@@ -21,6 +23,21 @@ func TestEveryMutantSaysWhatItIsAndWhoMustCatchIt(t *testing.T) {
 		}
 		if len(m.By) == 0 {
 			t.Errorf("mutant %s: nothing is named that must catch it", m.Name)
+		}
+	}
+}
+
+func TestEveryFindingIsNamedAsItsRule(t *testing.T) {
+	t.Parallel()
+	rules := map[string]bool{"no credential is in the journal": true} // the simulation's own
+	for _, rule := range judge.Rules {
+		rules[rule.Name] = true
+	}
+	for _, m := range Table() {
+		for _, by := range m.By {
+			if by.Seeds > 0 && !rules[by.Finding] {
+				t.Errorf("mutant %s: no rule is named %q", m.Name, by.Finding)
+			}
 		}
 	}
 }
