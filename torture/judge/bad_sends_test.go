@@ -141,6 +141,18 @@ var brokenSends = []breach{
 		s.tells(resume, s.done(2))
 		return s
 	}},
+	{"what may have executed is not sent without a contract of today", "by Resume", func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		s.attempt(true, 500)
+		s.tells(do, s.unknown(1))
+		s.crash()
+		s.lives[1].NoContract = true
+		resume := s.call(judge.OpResume)
+		s.attempt(false, 201)
+		s.tells(resume, s.done(2))
+		return s
+	}},
 	{"what may have executed is not sent again unprotected", "after a 500", func() *story {
 		s := newStory(judge.Unprotected)
 		do := s.call(judge.OpDo)

@@ -153,6 +153,14 @@ var sendRules = []Rule{
 			}
 		}
 	}},
+	{"what may have executed is not sent without a contract of today", 9, lies, func(v *view, bad report) {
+		for i := v.exposing + 1; i < len(v.sends); i++ {
+			if s := v.sends[i]; v.Protection == Keyed && s.Life < len(v.run.Lives) && v.run.Lives[s.Life].NoContract {
+				bad("the send at %d may have taken effect; it was sent again at %d, in a life without contracts", v.sends[v.exposing].Seq, s.Seq)
+				return
+			}
+		}
+	}},
 	{"what may have executed is not sent again unprotected", 9, lies, func(v *view, bad report) {
 		if v.Protection == Unprotected && v.exposing+1 < len(v.sends) {
 			bad("the send at %d may have taken effect; it was sent again at %d", v.sends[v.exposing].Seq, v.sends[v.exposing+1].Seq)

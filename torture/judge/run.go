@@ -161,6 +161,8 @@ type Life struct {
 	Clean bool
 	// Copied: its journal is a copy that nobody has adopted.
 	Copied bool
+	// NoContract: it has no contract, whatever the actions were begun under.
+	NoContract bool
 	// Behind is the time at which the journal says that it was written last, where
 	// the clock of this life began before it.
 	Behind time.Time

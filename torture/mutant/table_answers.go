@@ -21,7 +21,7 @@ func answers() []Mutant {
 		Fault:   "a 4xx without the API's own mark is taken for the API's",
 		Promise: rejectedOnly,
 		Edits:   []Edit{{"classify.go", `(f.status/100 == 2 || f.status/100 == 4) {`, `f.status/100 == 2 {`}},
-		By:      []Catcher{unit("TestAContractsRulesComeBeforeTheTable")},
+		By:      []Catcher{unit("TestAContractsRulesComeBeforeTheTable"), seeds(1500, "Rejected has no effect, then or later")},
 	}, {
 		Name:    "server-error-refused",
 		Fault:   "a 5xx counts as a definite no",
@@ -39,7 +39,7 @@ func answers() []Mutant {
 `, `	case s == http.StatusRequestTimeout:
 		return judgement{reason: Refused, refusal: true}
 `}},
-		By: []Catcher{unit("TestEveryAttemptIsJudgedAsTheDesignSays")},
+		By: []Catcher{unit("TestEveryAttemptIsJudgedAsTheDesignSays"), seeds(1500, "Rejected has no effect, then or later")},
 	}, {
 		Name:    "in-progress-refused",
 		Fault:   "a 409 that says in progress counts as a definite no",
@@ -53,7 +53,7 @@ func answers() []Mutant {
 `, `	case VerdictInProgress:
 		return judgement{reason: Refused, refusal: true}
 `}},
-		By: []Catcher{unit("TestAConflictIsReadByWhatItSays")},
+		By: []Catcher{unit("TestAConflictIsReadByWhatItSays"), seeds(1500, "Rejected has no effect, then or later")},
 	}, {
 		Name:    "cut-answer-whole",
 		Fault:   "an answer that did not arrive whole is told as whole",

@@ -62,7 +62,7 @@ func evidence() []Mutant {
 		Fault:   "under a contract a refusal settles without the replay marker",
 		Promise: rejectedOnly,
 		Edits:   []Edit{{"classify.go", `	case j.refusal && contract.Stored.Refusals:`, `	case j.refusal:`}},
-		By:      []Catcher{unit("TestARefusalAfterALostAnswerLeavesTheIntentPending")},
+		By:      []Catcher{unit("TestARefusalAfterALostAnswerLeavesTheIntentPending"), seeds(1500, "Rejected has no effect, then or later")},
 	}, {
 		Name:    "not-found-at-once",
 		Fault:   "one lookup that does not find the effect is taken for proof",

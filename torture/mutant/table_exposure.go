@@ -100,7 +100,7 @@ func exposure() []Mutant {
 		Promise: insideWindow,
 		Edits: []Edit{{"intent.go", `	if r.Begun.Wire != "" && p.contract == nil {`, `	if false {`},
 			{"record.go", `	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():`, `	case r.Begun.Wire != "":`}},
-		By: []Catcher{unit("TestAnIntentWhoseContractIsGoneIsNotSent")},
+		By: []Catcher{unit("TestAnIntentWhoseContractIsGoneIsNotSent"), seeds(1500, "what may have executed is not sent without a contract of today")},
 	}, {
 		Name:    "distrust-forgotten",
 		Fault:   "a contract that an answer has contradicted is trusted on",

@@ -18,7 +18,7 @@ func upkeep() []Mutant {
 		}
 	}
 `}},
-		By: []Catcher{unit("TestWhatIsNotSettledIsNeverPruned")},
+		By: []Catcher{unit("TestWhatIsNotSettledIsNeverPruned"), seeds(1000, "what may have executed is not forgotten")},
 	}, {
 		Name:    "poisoned-journal-goes-on",
 		Fault:   "the journal takes writes after a sync that failed",
@@ -49,7 +49,7 @@ func upkeep() []Mutant {
 		Fault:   "a write does not look at what was written before it",
 		Promise: oneDriver,
 		Edits:   []Edit{{"bolt_write.go", `	case old.revision != w.entry.Revision, w.kind == writeDelete && old.open:`, `	case w.kind == writeDelete && old.open:`}},
-		By:      []Catcher{unit("TestTheBoltJournalKeepsTheContract")},
+		By:      []Catcher{unit("TestTheBoltJournalKeepsTheContract"), seeds(300, "what a person said stays so")},
 	}, {
 		Name:    "name-taken-twice",
 		Fault:   "two intents may be begun under one action",

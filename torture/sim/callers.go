@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -142,7 +143,10 @@ func (l *life) request(ctx context.Context, a Action, body string) *http.Request
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if a.Credentials {
+	switch {
+	case a.Userinfo:
+		req.URL.User = url.UserPassword("somebody", secretToken)
+	case a.Credentials:
 		req.Header.Set("Authorization", "Bearer "+secretToken)
 	}
 	if a.Adopted != "" {

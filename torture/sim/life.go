@@ -75,7 +75,7 @@ func (w *world) open(number int, plan Life) (*life, bool) {
 	r := w.record
 	r.mu.Lock()
 	seq, now := r.next()
-	r.run.Lives = append(r.run.Lives, judge.Life{Opened: seq, OpenedTime: now, Behind: l.seen(), Copied: plan.Copied})
+	r.run.Lives = append(r.run.Lives, judge.Life{Opened: seq, OpenedTime: now, Behind: l.seen(), Copied: plan.Copied, NoContract: plan.NoContract})
 	r.mu.Unlock()
 	l.client, err = oncehttp.New(&journal{Journal: inner, life: l}, l.config())
 	if err != nil {

@@ -82,8 +82,8 @@ type Action struct {
 	Adopted string
 	// Anonymous: it has no name, and is sent through RoundTrip.
 	Anonymous bool
-	// Credentials: its callers bring them along.
-	Credentials bool
+	// Credentials: its callers bring them along; Userinfo: in the URL.
+	Credentials, Userinfo bool
 	// Long: its answer is longer than the client keeps.
 	Long bool
 	// First are the answers of the first executions, without effect; then Status.
@@ -330,6 +330,7 @@ func (p *Plan) newAction(d dice, i int) Action {
 	}
 	a.Long = d.chance(0.1)
 	a.Credentials = p.more.chance(0.1)
+	a.Userinfo = a.Credentials && p.more.chance(0.5)
 	if p.On.has(faultRefused) && d.chance(0.4) {
 		a.Status = pick(d, 400, 402, 404, 409, 422)
 	}

@@ -26,7 +26,7 @@ func (p Plan) String() string {
 		"waits": a.Waits, "bare": a.Bare, "tells": a.Tells, "fromcompletion": a.FromCompletion}) + "\n")
 	for _, a := range p.Actions {
 		fmt.Fprintf(&b, "  %s: %s %s body=%d answers=%v", a.Name, a.Method, a.Protection, len(a.Body), append(slices.Clone(a.First), a.Status))
-		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "long": a.Long, "adopted": a.Adopted != "", "credentials": a.Credentials, "dishonest": !p.Honest(a)}) + "\n")
+		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "long": a.Long, "adopted": a.Adopted != "", "credentials": a.Credentials, "userinfo": a.Userinfo, "dishonest": !p.Honest(a)}) + "\n")
 		for n, f := range a.Faults {
 			fmt.Fprintf(&b, "    %s: %v\n", a.Kinds[n], f)
 		}
