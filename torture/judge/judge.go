@@ -48,7 +48,7 @@ type Rule struct {
 type report func(format string, args ...any)
 
 // Rules are all of them.
-var Rules = slices.Concat(effectRules, sendRules, orderRules, toldRules)
+var Rules = slices.Concat(effectRules, sendRules, windowRules, orderRules, toldRules)
 
 // Check applies every rule to every action. A correct client gives no finding,
 // whatever the plan, the server and the network did.
