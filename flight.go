@@ -156,7 +156,9 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 	}
 	f.saving = cmd.kind == cmdSave
 	for _, s := range f.seats {
-		if s.recordOnly && f.rec.Revision > 0 {
+		// At the end the flight is removed before anybody is told, so that Begin
+		// leaves an intent that nobody drives.
+		if s.recordOnly && f.rec.Revision > 0 && cmd.kind != cmdSettle {
 			owners, g, left := f.owners.step(ownerEvent{kind: ownLeave, seat: seat{id: s.id}})
 			f.dismiss(owners, g, left, nil, true)
 		}

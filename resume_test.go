@@ -67,6 +67,22 @@ func TestPassesThatEndEarlyLeaveTheLaterOnesTheirSlots(t *testing.T) {
 }
 
 // A caller who shares what the pass drives goes on with it alone.
+// Begin is over when it returns: nobody drives what it has recorded.
+func TestAPassRightAfterBeginTakesUpWhatWasBegun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		_, err := b.c.Begin("pay-1", b.pay())
+		require.NoError(b, err)
+		require.Len(b, b.resume(), 1)
+	}, func(cfg *oncehttp.Config) {
+		cfg.OnEvent = func(e oncehttp.Event) {
+			if e.Kind == oncehttp.EventBegun {
+				time.Sleep(time.Millisecond) // whoever need not wait for this goes ahead
+			}
+		}
+	})
+}
+
 func TestBreakingOutOfResumeDoesNotWaitForACallersWaits(t *testing.T) {
 	t.Parallel()
 	inBubble(t, mockserver.Config{}, func(b *bench) {
