@@ -66,7 +66,7 @@ func windows() []Mutant {
 	}
 `, `	_, _, _, _ = mine, forever, today, ever
 `}},
-		By: []Catcher{unit("TestTheSmallerOfTwoWindowsCounts")},
+		By: []Catcher{seeds(600, "what may have executed is sent again only inside the window"), unit("TestTheSmallerOfTwoWindowsCounts")},
 	}, {
 		Name:    "birth-ignored",
 		Fault:   "an action born elsewhere counts its window from its own first attempt",

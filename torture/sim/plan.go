@@ -129,6 +129,8 @@ type Life struct {
 	Copied bool
 	// NoContract: it has none, and begins nothing.
 	NoContract bool
+	// Longer: its contract promises ten times the window.
+	Longer bool
 	// Ahead is how much later than now the journal was last written, as it says.
 	Ahead time.Duration
 	End   End

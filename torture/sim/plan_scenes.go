@@ -149,12 +149,12 @@ func (p *Plan) window(d dice) {
 	if d.chance(0.2) {
 		p.Lives[0].Callers[0][0].Born = d.within(usable * 6 / 5)
 	}
-	if d.chance(0.3) { // what is left of it comes after a restart
+	if d.chance(0.5) { // what is left of it comes after a restart
 		steps := p.Lives[0].Callers
 		split := 1 + d.IntN(len(steps)-1)
 		after := steps[split-1][0].After
 		p.Lives[0].Callers = steps[:split]
-		p.Lives = append(p.Lives, Life{End: EndQuiet, Callers: steps[split:]})
+		p.Lives = append(p.Lives, Life{End: EndQuiet, Callers: steps[split:], Longer: d.chance(0.5)})
 		for _, s := range steps[split:] {
 			s[0].After = max(0, s[0].After-after)
 		}

@@ -39,7 +39,7 @@ func (p Plan) String() string {
 		if l.Ahead > 0 {
 			fmt.Fprintf(&b, ", its clock %v behind", l.Ahead)
 		}
-		b.WriteString(flags(map[string]bool{"run": l.Run, "break": l.Break, "nocontract": l.NoContract, "copied": l.Copied}) + "\n")
+		b.WriteString(flags(map[string]bool{"run": l.Run, "break": l.Break, "nocontract": l.NoContract, "copied": l.Copied, "longer": l.Longer}) + "\n")
 		for _, write := range slices.Sorted(maps.Keys(l.Journal)) {
 			fmt.Fprintf(&b, "    write %d: %s\n", write, l.Journal[write])
 		}

@@ -172,7 +172,11 @@ func (l *life) config() oncehttp.Config {
 		MaxResponseBody: c.MaxResponse, MaxUnresolved: c.MaxUnresolved, NewKey: l.newKey,
 	}
 	if !l.plan.NoContract {
-		cfg.Contracts = []oncehttp.Contract{l.contract()}
+		contract := l.contract()
+		if l.plan.Longer {
+			contract.Window.Length *= 10
+		}
+		cfg.Contracts = []oncehttp.Contract{contract}
 	}
 	if !c.Jitter {
 		cfg.Retry.BackOff = l.backOff
