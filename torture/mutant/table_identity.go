@@ -52,7 +52,7 @@ func identity() []Mutant {
 		Fault:   "a URL's user and password stay in it",
 		Promise: noSecrets,
 		Edits:   []Edit{{"secrets.go", `	k.User, k.Fragment, k.RawFragment = nil, "", ""`, `	k.Fragment, k.RawFragment = "", ""`}},
-		By:      []Catcher{unit("TestSecretsAreSentAndNeverSaidOrWritten"), seeds(100, "no credential is in the journal")},
+		By:      []Catcher{unit("TestSecretsAreSentAndNeverSaidOrWritten"), seeds(600, "no credential is in the journal")},
 	}, {
 		Name:    "key-logged",
 		Fault:   "events name the key itself instead of its print",
