@@ -3,6 +3,7 @@ package oncehttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -29,7 +30,8 @@ func (c *Client) Shutdown(ctx context.Context) error {
 
 // Close stops everything at once. Calls under way return a [*PendingError]
 // that is ErrClosed; their attempts are cut off, and their intents stay
-// pending in the journal. Close waits closeGrace for what is being written.
+// pending in the journal. Close waits closeGrace for what is being written. It is
+// ErrJournal if answers that were seen could not be recorded.
 func (c *Client) Close() error {
 	c.stopTakingUp(ownClose)
 	c.cancel(ErrClosed)
@@ -61,7 +63,9 @@ func (c *Client) stopTakingUp(how ownerEventKind) {
 	}
 }
 
-// giveBack writes the evidence that the journal did not take, and closes it.
+// giveBack writes the evidence that the journal did not take, and closes it. What
+// it does not take now either is lost with the process: those attempts count as
+// ones that may have taken effect.
 func (c *Client) giveBack() error {
 	c.cancel(ErrClosed)
 	c.mu.Lock()
@@ -73,6 +77,12 @@ func (c *Client) giveBack() error {
 	}
 	if c.owned != nil {
 		c.owned.CloseIdleConnections()
+	}
+	c.mu.Lock()
+	lost := len(c.kept)
+	c.mu.Unlock()
+	if lost > 0 {
+		return errors.Join(fmt.Errorf("%w: actions whose answers could not be recorded: %d; they stay pending, as ones that may have taken effect", ErrJournal, lost), c.journal.Close())
 	}
 	return c.journal.Close()
 }

@@ -42,7 +42,11 @@ func TestWhereverTheClientDiesTheActionTakesEffectOnce(t *testing.T) {
 				if tt.dies == "create" {
 					assert.Empty(b, b.srv.Requests())
 				}
-				require.NoError(b, b.c.Close())
+				if err := b.c.Close(); tt.dies == "update" {
+					require.ErrorIs(b, err, oncehttp.ErrJournal)
+				} else {
+					require.NoError(b, err)
+				}
 				time.Sleep(time.Minute)
 				b.open()
 				for in, err := range b.c.Pending(b.Context()) {
@@ -70,7 +74,7 @@ func TestWithoutAContractACrashInMidAttemptIsForAPerson(t *testing.T) {
 			b.hook(&hookedJournal{update: func(oncehttp.Entry) error { return oncehttp.ErrJournal }})
 			_, err := b.c.Do("pay-1", b.request(method, "/payments", payment))
 			require.Error(b, err)
-			require.NoError(b, b.c.Close())
+			require.ErrorIs(b, b.c.Close(), oncehttp.ErrJournal)
 			b.open()
 			outcomes := b.resume()
 			require.Len(b, outcomes, 1)

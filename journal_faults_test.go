@@ -51,7 +51,11 @@ func (b *bench) hook(j *hookedJournal) {
 	c, err := oncehttp.New(j, b.cfg)
 	require.NoError(b, err)
 	b.c = c
-	b.Cleanup(func() { require.NoError(b, c.Close()) })
+	b.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			require.ErrorIs(b, err, oncehttp.ErrJournal, "answers that the journal did not take")
+		}
+	})
 }
 
 func withDelay(d time.Duration) func(*http.Request, bool) error {
@@ -282,6 +286,12 @@ func TestRoundTripTellsOnlyWhatIsRecorded(t *testing.T) {
 		require.ErrorAs(b, err, &pending)
 		assert.Equal(b, oncehttp.NotRecorded, pending.Outcome.Reason)
 		assert.Equal(b, 201, pending.Outcome.Response.StatusCode)
+
+		// The answer is lost now, and Close says so.
+		err = b.c.Close()
+		require.ErrorIs(b, err, oncehttp.ErrJournal)
+		assert.ErrorContains(b, err, "could not be recorded: 1;")
+		require.ErrorIs(b, b.c.Close(), oncehttp.ErrJournal)
 	})
 }
 

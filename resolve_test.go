@@ -146,7 +146,7 @@ func (b *bench) crashAt(dies func(oncehttp.Entry) bool) {
 	o, err := b.c.Do("pay-1", b.pay())
 	require.Error(b, err)
 	require.NotNil(b, o)
-	require.NoError(b, b.c.Close())
+	require.ErrorIs(b, b.c.Close(), oncehttp.ErrJournal)
 	b.open()
 }
 
