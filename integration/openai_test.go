@@ -49,7 +49,7 @@ func startOpenAI(t *testing.T) *mockserver.Server {
 
 func openaiParams() openai.ChatCompletionNewParams {
 	return openai.ChatCompletionNewParams{
-		Model:    openai.ChatModelGPT4o,
+		Model:    openai.ChatModelGPT5,
 		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Say hello.")},
 	}
 }

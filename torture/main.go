@@ -37,6 +37,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oncehttp/oncehttp/torture/scratch"
 	"github.com/oncehttp/oncehttp/torture/tally"
 )
 
@@ -82,7 +83,12 @@ func torture(ctx context.Context, args []string, stdout, stderr io.Writer) (ok b
 		return false, err
 	}
 	defer os.RemoveAll(bin)
-	t := newTorturer(chosen, strings.TrimSpace(string(dir)), bin, *workers, stderr)
+	files, err := scratch.Dir()
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(files)
+	t := newTorturer(chosen, strings.TrimSpace(string(dir)), bin, files, *workers, stderr)
 	fmt.Fprintf(stderr, "seed %d (-seed=%d repeats it); compiling\n", *seed, *seed)
 	if err := t.compile(ctx); err != nil {
 		return false, err

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oncehttp/oncehttp/torture/scratch"
 	"github.com/oncehttp/oncehttp/torture/tally"
 )
 
@@ -21,6 +22,7 @@ type torturer struct {
 	parts   []*part
 	dir     string // of the module
 	bin     string // where the compiled parts are
+	files   string // where they keep theirs
 	workers int
 	log     io.Writer // progress, and all that a broken part said
 
@@ -32,9 +34,9 @@ type torturer struct {
 	bad   []string // commands that found something, or did not end well
 }
 
-func newTorturer(parts []*part, dir, bin string, workers int, log io.Writer) *torturer {
+func newTorturer(parts []*part, dir, bin, files string, workers int, log io.Writer) *torturer {
 	return &torturer{
-		parts: parts, dir: dir, bin: bin, workers: workers, log: log,
+		parts: parts, dir: dir, bin: bin, files: files, workers: workers, log: log,
 		spent: map[string]time.Duration{}, begun: map[string]uint64{}, done: map[string]bool{}, sum: tally.Tally{},
 	}
 }
@@ -102,8 +104,9 @@ func (t *torturer) one(user context.Context, p *part, flags []string) {
 	again := fmt.Sprintf("go test ./torture/%s -run '^%s$' %s", p.name, p.test, strings.Join(flags, " "))
 	cmd.Dir = filepath.Join(t.dir, p.name) // as go test runs it
 	cmd.WaitDelay = 5 * time.Second
+	cmd.Env = append(os.Environ(), scratch.Env+"="+t.files)
 	if p.procs > 0 {
-		cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", p.procs))
+		cmd.Env = append(cmd.Env, fmt.Sprint("GOMAXPROCS=", p.procs))
 	}
 	ownGroup(cmd)
 	said := &tail{}

@@ -36,7 +36,7 @@ func scripted(t *testing.T, length, limit time.Duration, times uint64, scripts m
 		}})
 	}
 	log := &tail{}
-	tt := newTorturer(all, dir, dir, 2, log)
+	tt := newTorturer(all, dir, dir, dir, 2, log)
 	tt.run(t.Context(), time.Now().Add(length))
 	return tt, log.String()
 }

@@ -116,7 +116,6 @@ type writing struct {
 	job
 	plan    *plan
 	journal oncehttp.Journal
-	broken  bool // an error was met since the journal was opened
 }
 
 func (w *writing) each(list []write) {

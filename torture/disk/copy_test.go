@@ -53,7 +53,7 @@ func TestAJournalKnowsWhetherItIsACopy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, _ := scratch(t)
+			dir, _ := scratchDir(t)
 			path, older := filepath.Join(dir, journalName), filepath.Join(dir, "backup")
 			require.NoError(t, p.carryOut(path, true))
 			copyFile(t, path, older)

@@ -316,7 +316,7 @@ func (u *use) write(j oncehttp.Journal) {
 // damageRun has a child damage a journal n times.
 func (s *survey) damageRun(t testing.TB, seed uint64, n int) {
 	t.Helper()
-	dir, done := scratch(t)
+	dir, done := scratchDir(t)
 	defer done()
 	r := job{Kind: "damage", Path: filepath.Join(dir, journalName), Seed: seed, Writes: n}.run(t)
 	attempt := ""

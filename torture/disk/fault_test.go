@@ -26,7 +26,7 @@ type fault struct {
 // that its seed draws.
 func (j job) plannedFaults(t testing.TB) (all []fault) {
 	t.Helper()
-	dir, done := scratch(t)
+	dir, done := scratchDir(t)
 	defer done()
 	j.Path = filepath.Join(dir, journalName)
 	counts := map[string]int{"openat": 16, "mmap": 8, "flock": 8}
@@ -107,7 +107,7 @@ func (f fault) full() bool {
 // so often.
 func (s *survey) faultRun(t testing.TB, j job, f fault) bool {
 	t.Helper()
-	dir, done := scratch(t)
+	dir, done := scratchDir(t)
 	defer done()
 	j.Path = filepath.Join(dir, journalName)
 	r := j.trace(t, f.arguments(j.Path)...)

@@ -103,7 +103,7 @@ func (s *survey) powerCuts(t testing.TB, j job, r *run, from int) {
 	questions := make(chan question, workers)
 	var checking sync.WaitGroup
 	for range workers {
-		dir, done := scratch(t)
+		dir, done := scratchDir(t)
 		checking.Go(func() {
 			defer done()
 			for q := range questions {
@@ -150,7 +150,7 @@ func last(said []string) string {
 // powerRun makes one run of a job, and checks all that power cuts may leave.
 func (s *survey) powerRun(t testing.TB, j job) {
 	t.Helper()
-	dir, done := scratch(t)
+	dir, done := scratchDir(t)
 	defer done()
 	j.Path = filepath.Join(dir, journalName)
 	r := j.trace(t, diskTime...)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"github.com/oncehttp/oncehttp/torture/scratch"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,7 +70,7 @@ type run struct {
 // are to fail.
 func (j job) trace(t testing.TB, more ...string) *run {
 	t.Helper()
-	dir, done := scratch(t)
+	dir, done := scratchDir(t)
 	defer done()
 	out := filepath.Join(dir, "trace")
 	under := append([]string{"strace", "-f", "--seccomp-bpf", "-qq", "-xx", "-s", "4000000", "-e", "signal=none", "-o", out}, more...)
@@ -108,15 +109,10 @@ func (j job) run(t testing.TB, under ...string) *run {
 
 func head(s string, n int) string { return s[:min(len(s), n)] }
 
-// scratch is a directory in memory, if there is one, and removed at the end.
-// Call done to have it removed before.
-func scratch(t testing.TB) (dir string, done func()) {
+// scratchDir is removed at the end. Call done to have it removed before.
+func scratchDir(t testing.TB) (dir string, done func()) {
 	t.Helper()
-	parent := "/dev/shm"
-	if _, err := os.Stat(parent); err != nil {
-		parent = ""
-	}
-	dir, err := os.MkdirTemp(parent, "oncehttp-disk-")
+	dir, err := scratch.Dir()
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir) // as the journal's calls name it
 	}

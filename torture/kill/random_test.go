@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oncehttp/oncehttp/mockserver"
+	"github.com/oncehttp/oncehttp/torture/scratch"
 	"github.com/oncehttp/oncehttp/torture/tally"
 )
 
@@ -106,7 +107,7 @@ func (w *world) killServer() error {
 
 // newMockWorld has its server in this process.
 func newMockWorld(rng *rand.Rand) (*world, error) {
-	dir, err := scratch()
+	dir, err := scratch.Dir()
 	if err != nil {
 		return nil, err
 	}

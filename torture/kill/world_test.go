@@ -12,6 +12,7 @@ import (
 
 	"github.com/oncehttp/oncehttp"
 	"github.com/oncehttp/oncehttp/mockserver"
+	"github.com/oncehttp/oncehttp/torture/scratch"
 	"github.com/oncehttp/oncehttp/torture/tally"
 )
 
@@ -50,7 +51,7 @@ type telling struct {
 
 // newWorld has its server in a process of its own, which is not started yet.
 func newWorld() (*world, error) {
-	dir, err := scratch()
+	dir, err := scratch.Dir() // a kill does not lose what the kernel has
 	if err != nil {
 		return nil, err
 	}
@@ -72,16 +73,6 @@ func newWorld() (*world, error) {
 func (w *world) init() {
 	w.known, w.told, w.resolved, w.reached = map[string]bool{}, map[string]telling{}, map[string]bool{}, map[Point]int{}
 	w.touched, w.tally = map[string]int{}, tally.Tally{}
-}
-
-// scratch is in memory where it can be: a kill does not lose what the kernel
-// has.
-func scratch() (string, error) {
-	dir, err := os.MkdirTemp("/dev/shm", "kill")
-	if err != nil {
-		dir, err = os.MkdirTemp("", "kill")
-	}
-	return dir, err
 }
 
 // close ends the server and removes everything.

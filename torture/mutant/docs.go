@@ -43,7 +43,7 @@ func replaceMarked(page, text string) (string, error) {
 	before, rest, begins := strings.Cut(page, docsBegin)
 	_, after, ends := strings.Cut(rest, docsEnd)
 	if !begins || !ends {
-		return "", errors.New("the page lacks the lines " + docsBegin + "and " + docsEnd)
+		return "", errors.New("the page lacks the marks of this table, or one of them")
 	}
 	return before + docsBegin + text + docsEnd + after, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/oncehttp/oncehttp/torture/judge"
+	"github.com/oncehttp/oncehttp/torture/scratch"
 	"github.com/oncehttp/oncehttp/torture/tally"
 )
 
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 // What is found goes to the standard output at once: the next seed may be the
 // last.
 func TestTheClientKeepsItsPromisesUnderEveryPlan(t *testing.T) {
-	dir := scratch(t)
+	dir := scratchDir(t)
 	for seed := *from; seed < *from+*seeds; seed++ {
 		plan := NewPlan(seed)
 		if *only {
@@ -85,11 +86,9 @@ func runSeed(t *testing.T, p Plan, dir string) (r Result) {
 	return r
 }
 
-// scratch is a directory in memory, if there is one.
-func scratch(t *testing.T) string {
-	if dir, err := os.MkdirTemp("/dev/shm", "sim"); err == nil {
-		t.Cleanup(func() { os.RemoveAll(dir) })
-		return dir
-	}
-	return t.TempDir()
+func scratchDir(t *testing.T) string {
+	dir, err := scratch.Dir()
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
