@@ -49,7 +49,7 @@ func startOpenAI(t *testing.T) *mockserver.Server {
 
 func openaiParams() openai.ChatCompletionNewParams {
 	return openai.ChatCompletionNewParams{
-		Model:    openai.ChatModelGPT5,
+		Model:    "gpt-test",
 		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Say hello.")},
 	}
 }
