@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -188,8 +189,11 @@ func (c *conn) data(id uint32, end bool, text string) error {
 	return c.write(func(f *http2.Framer) error { return f.WriteData(id, end, []byte(text)) })
 }
 
+// goAway also ends the connection if the client does not in time: net/http now
+// and then drops such a one from its pool and leaves it open.
 func (c *conn) goAway(last uint32, code http2.ErrCode) {
 	c.write(func(f *http2.Framer) error { return f.WriteGoAway(last, code, nil) })
+	c.Conn.SetReadDeadline(time.Now().Add(2 * time.Second))
 }
 
 func (c *conn) reset(id uint32, code http2.ErrCode) {

@@ -3,6 +3,8 @@ package wire
 import (
 	"flag"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -14,6 +16,7 @@ import (
 // goroutine behind.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	log.SetOutput(io.Discard) // net/http tells there what these servers do
 	flag.Set("test.parallel", "16")
 	before := runtime.NumGoroutine()
 	code := m.Run()
