@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -313,6 +314,7 @@ func TestACallerCancelledDuringASaveIsToldWhatIsOnDisk(t *testing.T) {
 		require.ErrorIs(b, err, context.DeadlineExceeded)
 		want{oncehttp.Pending, oncehttp.NotSent, 0, false, false}.check(b, o)
 		assert.Empty(b, b.srv.Requests(), "nobody is left to send it for")
+		synctest.Wait() // the attempt is still being withdrawn
 		require.Len(b, b.resume(), 1)
 		want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
 	})
