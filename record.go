@@ -210,6 +210,10 @@ func decodeRecord(e Entry) (record, error) {
 	}
 	r.copied = e.Copied
 	r.exposeCopied()
+	if r.Sending != nil && r.Sending.At.IsZero() || r.Exposed && r.First.IsZero() {
+		// Without the time of an attempt no window would end.
+		return record{}, fmt.Errorf("%w: entry %s lacks the time of an attempt", ErrJournalCorrupt, e.ID)
+	}
 	return r, nil
 }
 
