@@ -12,7 +12,8 @@ import (
 // Shutdown stops taking up intents and starts no attempt; it waits until every
 // attempt under way has ended and is recorded, and those who wait for it have
 // their outcome. When ctx ends first it does as Close, and returns the context's
-// error. Intents that are not settled stay pending in the journal.
+// error. Intents that are not settled stay pending in the journal. It is ErrJournal
+// if answers that were seen could not be recorded.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.stopTakingUp(ownDrain)
 	landed := make(chan struct{})

@@ -57,13 +57,17 @@ func TestWhateverMeetsStrandsNobody(t *testing.T) {
 			if chance.IntN(2) == 0 {
 				time.Sleep(time.Duration(chance.IntN(6000)) * time.Millisecond)
 				failing.Store(chance.IntN(4) == 0)
-				all.Go(func() { assert.NoError(b, b.c.Close()) })
+				all.Go(func() {
+					if err := b.c.Close(); err != nil {
+						assert.ErrorIs(b, err, oncehttp.ErrJournal, "answers that it did not take")
+					}
+				})
 			}
 			all.Wait()
 			ctx, cancel := context.WithTimeout(b.Context(), 3*time.Second)
 			defer cancel()
-			if err := b.c.Shutdown(ctx); err != nil {
-				require.ErrorIs(b, err, context.DeadlineExceeded)
+			if err := b.c.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				require.ErrorIs(b, err, oncehttp.ErrJournal)
 			}
 		}, func(cfg *oncehttp.Config) {
 			cfg.Concurrency = 2
