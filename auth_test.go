@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -366,5 +367,24 @@ func TestACallerWhoLeavesDuringAuthorizeLeavesAlone(t *testing.T) {
 				return fmt.Errorf("no token: %w", req.Context().Err())
 			}
 		}
+	})
+}
+
+// What is told to a caller who left before anything was begun again stays true.
+func TestACallerWhoIsGoneBeforeItsActionIsBegunAgainBeginsNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Status(401)), func(b *bench) {
+		o, err := b.c.Do("pay-1", b.pay(), oncehttp.ActionTime(time.Now()))
+		b.ruled(o, err)
+		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, o)
+		time.Sleep(48 * time.Hour) // its window is over, so there is nothing to ask and to wait for
+		hasty := b.c.HTTPClient()
+		hasty.Timeout = time.Millisecond
+		resp, err := hasty.Do(b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-1")))
+		require.NoError(b, err)
+		resp.Body.Close()
+		require.Equal(b, 401, resp.StatusCode)
+		synctest.Wait()
+		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, b.known())
 	})
 }

@@ -143,6 +143,8 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 	}
 	cmd := m.out
 	if e.kind == evTaken {
+		// Whoever began it may have left, told of what was.
+		e.call.left = e.call.left || slices.ContainsFunc(others, func(o event) bool { return o.kind == evCancelled })
 		m, cmd = m.step(e, f.policy, now)
 	}
 	for _, other := range others {
