@@ -161,11 +161,9 @@ func TestWhatAHostAskedForBindsNewActionsAfterARestart(t *testing.T) {
 	for name, row := range map[string]struct {
 		status int
 		cfg    oncehttp.Config
-		again  bool // the one who was told asks again, and is turned away at the gate
 	}{
 		"by a 429":                           {status: http.StatusTooManyRequests},
 		"by a 503 to what is not sent again": {status: http.StatusServiceUnavailable, cfg: oncehttp.Config{Contracts: []oncehttp.Contract{}}},
-		"and it came to the gate again":      {status: http.StatusTooManyRequests, again: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := journalPath(t)
@@ -178,10 +176,6 @@ func TestWhatAHostAskedForBindsNewActionsAfterARestart(t *testing.T) {
 				asked := time.Now()
 				_, err := c.Do("told", payAt(t.Context(), "api.test"))
 				require.ErrorAs(t, err, new(*oncehttp.PendingError))
-				if row.again {
-					_, err = c.Do("told", payAt(t.Context(), "api.test"))
-					require.ErrorAs(t, err, new(*oncehttp.PendingError))
-				}
 				require.NoError(t, c.Close())
 
 				c, _ = gated(t, path, row.cfg, hosts)

@@ -234,7 +234,7 @@ func (c *Client) setPolicy(f *flight, r record) {
 		req := &http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header}
 		f.policy.contract = c.contracts.match(req)
 		f.gate = c.gateKey(req, f.policy.contract)
-		if r.Reason == Throttled || r.Reason == GateClosed {
+		if r.Reason == Throttled {
 			c.gates.recall(f.gate, r.Seen, r.NotBefore)
 		}
 	}
