@@ -4,11 +4,129 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
+
+// A Marker is a mark on an answer. It is there when one of the headers, or the
+// place in the body that Pointer names, has one of the values; or, with no
+// Values, has any value that is not empty (in the body: not null); or when the
+// answer has one of the statuses. Values are compared without regard to case and
+// to white space around them. The zero Marker marks nothing.
+type Marker struct {
+	Headers []string
+	Values  []string
+	// Echo: the value is the key that was sent, in place of Values.
+	Echo bool
+	// Pointer is a JSON pointer (RFC 6901) into the answer's body.
+	Pointer string
+	// Status: one of these is mark enough.
+	Status []int
+}
+
+// An Answer is a rule: if status, header and body code all match, Verdict
+// tells what the answer means.
+type Answer struct {
+	// Status codes; empty: any. 102 is an interim answer after which no other
+	// came.
+	Status []int
+	// Header that must be there and not empty; with HeaderValue, one of its
+	// lines must have this value, without regard to case.
+	Header, HeaderValue string
+	// At are JSON pointers (RFC 6901) to codes in the body, a token * standing
+	// for every item of an array; with Codes set, one of the values there must
+	// match one of them. In an XML body they are paths of local names. Empty: the
+	// usual places of a code (/code, /error/code, /error, /type ...).
+	At []string
+	// Codes match without regard to case; a leading or trailing * matches any
+	// text. Empty: no condition on the body.
+	Codes []string
+	// Verdict of the rule.
+	Verdict Verdict
+	// Reference is a pointer, as in At, to what the effect is called
+	// (VerdictDone).
+	Reference string
+}
+
+// A Verdict is what an API means by an answer.
+type Verdict uint8
+
+const (
+	// VerdictUnknown: nobody can tell. Pending, no resend.
+	VerdictUnknown Verdict = iota
+	// VerdictDone: the effect exists.
+	VerdictDone
+	// VerdictInProgress: an earlier attempt under this key still runs.
+	VerdictInProgress
+	// VerdictMismatch: the key is known with another payload.
+	VerdictMismatch
+	// VerdictKeySpent: the key's action ended without effect and cannot run
+	// again under it.
+	VerdictKeySpent
+	// VerdictKeyExpired: the API knows that it has forgotten the key.
+	VerdictKeyExpired
+	// VerdictKeyIgnored: the request was handled as if it had no key.
+	VerdictKeyIgnored
+	// VerdictThrottled: not now; nothing was done.
+	VerdictThrottled
+	// VerdictRefused: a definite no to this attempt.
+	VerdictRefused
+	// VerdictKeysDown: the API cannot look keys up now, and did nothing.
+	VerdictKeysDown
+
+	// verdictUnread: a rule cannot be tried, see Contract.rule.
+	verdictUnread
+)
+
+// Stored says what an API keeps under a key.
+type Stored struct {
+	// Refusals: the key is looked up before the request is judged, and a 4xx is
+	// kept under it, so that a 4xx also speaks of all earlier attempts.
+	Refusals bool
+	// Failures says whether a 5xx of the API itself is kept.
+	Failures Keeping
+	// Except lists statuses that are not kept, against Refusals and Failures.
+	Except []int
+	// Repeat is the answer to a repeat of a success.
+	Repeat RepeatAnswer
+	// Settle is how long after an attempt was sent its effect may still come to
+	// show. A refusal that is seen again later than this after the last other
+	// attempt settles them all. Zero: not known, and no refusal does.
+	Settle time.Duration
+}
+
+// Keeping is whether an API keeps an answer under the key.
+type Keeping uint8
+
+const (
+	// KeepingUnknown: it is not known.
+	KeepingUnknown Keeping = iota
+	// KeepingYes: the same answer comes again; the same key is futile.
+	KeepingYes
+	// KeepingNo: a repeat is carried out anew.
+	KeepingNo
+)
+
+// RepeatAnswer is how an API answers a repeat of a success.
+type RepeatAnswer uint8
+
+const (
+	// RepeatStored: with the stored answer.
+	RepeatStored RepeatAnswer = iota
+	// RepeatCurrent: with the present state of what was made.
+	RepeatCurrent
+	// RepeatEmpty: with a success that does not hold the first answer.
+	RepeatEmpty
+	// RepeatError: with an error, which a rule with VerdictDone knows.
+	RepeatError
+)
+
+// bringsAnswer reports whether a repeat of a success brings what its first
+// answer held.
+func (s Stored) bringsAnswer() bool { return s.Repeat == RepeatStored || s.Repeat == RepeatCurrent }
 
 // isZero reports whether the marker marks nothing.
 func (m Marker) isZero() bool {
-	return len(m.Headers) == 0 && m.Pointer == ""
+	return len(m.Headers) == 0 && m.Pointer == "" && len(m.Status) == 0
 }
 
 // marks reports whether an answer carries the mark.

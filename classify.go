@@ -191,7 +191,7 @@ func judge(f facts, h history, contract *Contract) judgement {
 	if contract.Repeats && j.effect == effectNone && !j.settles {
 		j.effect = effectMaybe // another copy of the request may still run
 	}
-	if j.incomplete && (contract.Stored.NoAnswer || h.protection != keyed || j.contradicts != "") {
+	if j.incomplete && (!contract.Stored.bringsAnswer() || h.protection != keyed || j.contradicts != "") {
 		j.again = againNo // a repeat would not bring the body, or would act again
 	}
 	return j

@@ -123,7 +123,7 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 	finish := func(line string) string {
 		cell := strings.Fields(line)
 		ambiguous := (h.exposed || cell[0] == "maybe") && cell[1] == "no"
-		if cell[0] == "done" && (p != keyed || contradicts || c != nil && c.Stored.NoAnswer || !f.cut) || ambiguous && (p == unprotected || contradicts) {
+		if cell[0] == "done" && (p != keyed || contradicts || c != nil && !c.Stored.bringsAnswer() || !f.cut) || ambiguous && (p == unprotected || contradicts) {
 			cell[2] = "no"
 		}
 		return strings.Join(cell, " ")
@@ -251,7 +251,10 @@ func FuzzClassify(f *testing.F) {
 		if bit(14) {
 			c.Stored.Settle = time.Minute
 		}
-		c.Stored.Refusals, c.Stored.NoAnswer, c.Repeats = bit(15), bit(16), bit(17)
+		c.Stored.Refusals, c.Repeats = bit(15), bit(17)
+		if bit(16) {
+			c.Stored.Repeat = RepeatEmpty
+		}
 		if len(checkContract(c, 0)) > 0 {
 			return
 		}

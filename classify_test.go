@@ -342,7 +342,7 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 		{name: "something repeats, 429", contract: repeats, facts: facts{status: 429}, fresh: "maybe no now Throttled Pending", exposed: "maybe no now Throttled Pending"},
 		{name: "something repeats, marked 404", contract: repeats, facts: facts{status: 404, header: replayed}, fresh: "none yes no Refused Rejected", exposed: "none yes no Refused Rejected"},
 		{name: "something repeats, never connected", contract: repeats, facts: facts{failure: neverConnected}, fresh: "none no now NotSent Pending", exposed: "none no now NotSent Pending"},
-		{name: "a repeat brings no body", contract: func(c *Contract) { c.Stored.NoAnswer = true }, facts: facts{status: 200, cut: true},
+		{name: "a repeat brings no body", contract: func(c *Contract) { c.Stored.Repeat = RepeatEmpty }, facts: facts{status: 200, cut: true},
 			fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
 	} {
 		contract := plainContract()

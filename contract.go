@@ -9,7 +9,8 @@ import (
 // data: a provider's facts as a literal, with where they come from. The zero
 // value of every field but Match is safe: it promises nothing.
 //
-// A request that a contract matches is an intent, whatever its method.
+// A request that a contract matches is an intent, whatever its method. Package
+// contracts has the facts of many APIs.
 type Contract struct {
 	// Name identifies the contract in records, events and errors. Empty: made
 	// of the first host and the path. Two contracts cannot share one: set it
@@ -20,8 +21,12 @@ type Contract struct {
 	// Carrier is where the key travels. The zero value carries none: the API
 	// takes no key, and an ambiguous answer is never followed by a resend.
 	Carrier Carrier
+	// Companions travel with the key, fixed with it.
+	Companions []Companion
 	// Key says which keys the API accepts.
 	Key KeyRule
+	// Compared says what the API compares of a request whose key it knows.
+	Compared Compared
 	// Window is how long the API remembers a key.
 	Window Window
 	// Origin is a mark that only the API's own answers carry. Where it is set,
@@ -37,6 +42,17 @@ type Contract struct {
 	Answers []Answer
 	// Stored says which answers the API keeps under a key.
 	Stored Stored
+	// Hints are what the API's answers say of another attempt.
+	Hints Hints
+	// Lookups are ways to find an effect in the API, tried in order before a
+	// resend that is not safe, and in its place.
+	Lookups []Lookup
+	// Plant is a field of the request in which the intent's id can be found
+	// again. It is written only where [Config].Plant is set.
+	Plant Plant
+	// Pin says what must be the same at every attempt, because the API knows a
+	// key only together with it.
+	Pin Pin
 	// Repeats: something between us and the API repeats requests by itself (a
 	// mesh's retries, hedging), so that only a refusal which settles counts as
 	// no effect.
@@ -79,18 +95,29 @@ func (c *Contract) keyed() bool {
 // that cannot be told apart are an error when the client is opened.
 type Match struct {
 	// Hosts that the request's URL and its Host header must both name, with a
-	// port or without (then any port); "*" is any host. Case does not matter;
-	// international names are written as xn--... A request without a port has
-	// that of its scheme, 443 or 80.
+	// port or without (then any port); "*" is any host, and a * inside a name
+	// stands for one or more characters of one label: "*.myshopify.com",
+	// "dynamodb.*.amazonaws.com". Case does not matter; international names are
+	// written as xn--... A request without a port has that of its scheme, 443 or
+	// 80.
 	Hosts []string
 	// Path is a prefix of the escaped URL path, by whole segments: "/v1", or
-	// "/v1/", matches /v1 and /v1/charges, not /v10. Empty: any.
+	// "/v1/", matches /v1 and /v1/charges, not /v10; a segment * stands for any
+	// one segment. Empty: any.
 	Path string
+	// Paths are further ones: any of them and of Path will do.
+	Paths []string
+	// Exact: Path and Paths are whole paths, not prefixes.
+	Exact bool
 	// Methods it applies to. Default POST and PATCH.
 	Methods []string
 	// Header, when set, names a header that the request must carry; with
-	// HeaderValue, its first line must have this value. Case does not matter.
+	// HeaderValue, its first line must have this value; a * at its end stands for
+	// any text. Case does not matter.
 	Header, HeaderValue string
+	// Operation selects by what the body asks for, where one URL serves many
+	// operations.
+	Operation Operation
 	// Safe marks requests that change nothing though their method may (a search
 	// by POST): they pass through like a GET.
 	Safe bool
@@ -112,15 +139,44 @@ const (
 	IdempotentNo
 )
 
-// A Carrier is where the key travels in the request.
+// An Operation names what a request's body asks for. The zero value is any.
+type Operation struct {
+	Kind OperationKind
+	// At is the form field (OperationForm) or the JSON pointer (OperationJSON)
+	// that holds the name.
+	At string
+	// Names of the operations, any of which will do. Of GraphQL the root fields
+	// of the operation that is run; or, with a leading @, a directive on one.
+	Names []string
+}
+
+// OperationKind is where an operation's name stands.
+type OperationKind uint8
+
+const (
+	// OperationAny: the body is not looked at.
+	OperationAny OperationKind = iota
+	// OperationForm: in a field of a form body, as of AWS's Query protocol.
+	OperationForm
+	// OperationJSON: at a pointer into a JSON body.
+	OperationJSON
+	// OperationGraphQL: in the query of a GraphQL body, JSON over HTTP.
+	OperationGraphQL
+)
+
+// A Carrier is where the key travels in the request. The key is put there once,
+// at Begin, unless the caller has put one of their own there.
 type Carrier struct {
 	// Kind of the carrier. Zero: none.
 	Kind CarrierKind
-	// Name of the header.
+	// Name of the header, form field or query parameter; the JSON pointer (RFC
+	// 6901), in which a token * stands for every item of an array, each of which
+	// gets a key of its own made of the intent's; or the path, whose segment
+	// {key} the caller's URL has as it stands, or a key in its place.
 	Name string
-	// Quoted: the value is a structured-field string, in double quotes (RFC
-	// 9651 section 3.3.3), as the IETF draft of the header asks; most deployed
-	// APIs want it raw.
+	// Quoted: the value of a header is a structured-field string, in double
+	// quotes (RFC 9651 section 3.3.3), as the IETF draft of the header asks; most
+	// deployed APIs want it raw.
 	Quoted bool
 }
 
@@ -130,128 +186,64 @@ type CarrierKind uint8
 const (
 	// CarrierNone: the API takes no key.
 	CarrierNone CarrierKind = iota
-	// CarrierHeader: a header of its own, Carrier.Name.
+	// CarrierHeader: a header of its own.
 	CarrierHeader
+	// CarrierJSON: a string in a JSON body. The rest of the body stays as it is,
+	// byte for byte.
+	CarrierJSON
+	// CarrierForm: a field of an application/x-www-form-urlencoded body.
+	CarrierForm
+	// CarrierQuery: a parameter of the URL's query.
+	CarrierQuery
+	// CarrierPath: a segment of the URL's path.
+	CarrierPath
+	// CarrierXML: an element of an XML body, by a path of local names such as
+	// /CreateHostedZoneRequest/CallerReference.
+	CarrierXML
 )
 
-// A KeyRule is what the API accepts as a key. Lengths are in bytes, of the key
-// itself without quotes.
-type KeyRule struct {
-	// Min and Max length. Zero: 1 and 255.
-	Min, Max int
-	// Alphabet lists the bytes allowed. Empty: printable ASCII without the
-	// space, the comma, the double quote and the backslash, which trimming,
-	// lists and quoting break; a list of your own cannot have these either.
-	Alphabet string
-	// Form the key is minted in. Default FormUUID.
-	Form KeyForm
+// A Companion is a value that travels with the key: fixed when the first attempt
+// is recorded, or at Begin where it is in the body, and the same at every one.
+type Companion struct {
+	// Kind and Name are as of a [Carrier]: a header, a query parameter, a form
+	// field or a JSON string.
+	Kind CarrierKind
+	Name string
+	// Value says what is sent; Text is it, for CompanionText.
+	Value CompanionValue
+	Text  string
 }
 
-// KeyForm is the spelling of a minted key.
-type KeyForm uint8
+// CompanionValue is what a companion says.
+type CompanionValue uint8
 
 const (
-	// FormUUID is 36 bytes, lower case with hyphens (RFC 9562).
-	FormUUID KeyForm = iota
-	// FormHex is the same 128 bits as 32 hexadecimal digits.
-	FormHex
+	// CompanionText: the text of the contract.
+	CompanionText CompanionValue = iota
+	// CompanionSentIMF: when the first attempt was recorded, as an HTTP date
+	// (RFC 9110 section 5.6.7).
+	CompanionSentIMF
+	// CompanionSentMicros: the same, in microseconds since 1970.
+	CompanionSentMicros
+	// CompanionUntil: the end of the window, in RFC 3339.
+	CompanionUntil
 )
 
-// A Window is how long a key is remembered, counted from before the first byte
-// of the first attempt that may have had an effect.
-type Window struct {
-	// Length of the window. Zero with WindowUnknown or WindowForever, and where
-	// there is no key; else it must be set.
-	Length time.Duration
-	// Kind says what Length is. Default WindowFloor.
-	Kind WindowKind
-}
-
-// WindowKind says what the length of a [Window] is.
-type WindowKind uint8
+// Pin is a set of what an API knows a key together with. A key that the caller
+// has set is another key where what is pinned differs.
+type Pin uint8
 
 const (
-	// WindowFloor: at least this long.
-	WindowFloor WindowKind = iota
-	// WindowUnknown: the API does not say. Keys are trusted for five minutes.
-	WindowUnknown
-	// WindowForever: keys are never forgotten.
-	WindowForever
+	// PinHost: keys are not shared between the API's hosts (regions).
+	PinHost Pin = 1 << iota
+	// PinCredential: keys are not shared between credentials. What may have taken
+	// effect is not sent again with others than its first attempt had: it is
+	// Pending, NeedsCredentials.
+	PinCredential
+	// PinMethod and PinPath: keys are not shared between methods, endpoints.
+	PinMethod
+	PinPath
 )
-
-// A Marker is a mark on an answer. It is there when one of the headers, or the
-// place in the JSON body that Pointer names, has one of the values; or, with no
-// Values, has any value that is not empty (in the body: not null). Values are
-// compared without regard to case and to white space around them. The zero
-// Marker marks nothing.
-type Marker struct {
-	Headers []string
-	Values  []string
-	// Pointer is a JSON pointer (RFC 6901) into the answer's body.
-	Pointer string
-}
-
-// An Answer is a rule: if status, header and body code all match, Verdict
-// tells what the answer means.
-type Answer struct {
-	// Status codes; empty: any.
-	Status []int
-	// Header that must be there and not empty; with HeaderValue, one of its
-	// lines must have this value, without regard to case.
-	Header, HeaderValue string
-	// At are JSON pointers (RFC 6901) to codes in the body; with Codes set, one
-	// of the values there must match one of them. Empty: the usual places of a
-	// code (/code, /error/code, /error, /type ...).
-	At []string
-	// Codes match without regard to case; a leading or trailing * matches any
-	// text. Empty: no condition on the body.
-	Codes []string
-	// Verdict of the rule.
-	Verdict Verdict
-	// Reference is a JSON pointer to what the effect is called (VerdictDone).
-	Reference string
-}
-
-// A Verdict is what an API means by an answer.
-type Verdict uint8
-
-const (
-	// VerdictUnknown: nobody can tell. Pending, no resend.
-	VerdictUnknown Verdict = iota
-	// VerdictDone: the effect exists.
-	VerdictDone
-	// VerdictInProgress: an earlier attempt under this key still runs.
-	VerdictInProgress
-	// VerdictMismatch: the key is known with another payload.
-	VerdictMismatch
-	// VerdictKeySpent: the key's action ended without effect and cannot run
-	// again under it.
-	VerdictKeySpent
-	// VerdictKeyExpired: the API knows that it has forgotten the key.
-	VerdictKeyExpired
-	// VerdictKeyIgnored: the request was handled as if it had no key.
-	VerdictKeyIgnored
-	// VerdictThrottled: not now; nothing was done.
-	VerdictThrottled
-	// VerdictRefused: a definite no to this attempt.
-	VerdictRefused
-
-	// verdictUnread: a rule cannot be tried, see Contract.rule.
-	verdictUnread
-)
-
-// Stored says what an API keeps under a key.
-type Stored struct {
-	// Refusals: the key is looked up before the request is judged, and a 4xx is
-	// kept under it, so that a 4xx also speaks of all earlier attempts.
-	Refusals bool
-	// NoAnswer: a repeat of a success does not return the stored answer.
-	NoAnswer bool
-	// Settle is how long after an attempt was sent its effect may still come to
-	// show. A refusal that is seen again later than this after the last other
-	// attempt settles them all. Zero: not known, and no refusal does.
-	Settle time.Duration
-}
 
 // Proof is how well a contract's facts are known.
 type Proof uint8

@@ -14,14 +14,20 @@ import (
 func (c Contract) clone() *Contract {
 	c.Match.Hosts = slices.Clone(c.Match.Hosts)
 	c.Match.Methods = slices.Clone(c.Match.Methods)
+	c.Match.Paths, c.Match.Operation.Names = slices.Clone(c.Match.Paths), slices.Clone(c.Match.Operation.Names)
+	c.Companions = slices.Clone(c.Companions)
+	c.Compared.Headers, c.Compared.Except = slices.Clone(c.Compared.Headers), slices.Clone(c.Compared.Except)
 	for _, m := range []*Marker{&c.Origin, &c.Replay, &c.Ignored} {
-		m.Headers, m.Values = slices.Clone(m.Headers), slices.Clone(m.Values)
+		m.Headers, m.Values, m.Status = slices.Clone(m.Headers), slices.Clone(m.Values), slices.Clone(m.Status)
 	}
 	c.Answers = slices.Clone(c.Answers)
 	for i := range c.Answers {
 		a := &c.Answers[i]
 		a.Status, a.At, a.Codes = slices.Clone(a.Status), slices.Clone(a.At), slices.Clone(a.Codes)
 	}
+	c.Stored.Except = slices.Clone(c.Stored.Except)
+	c.Hints.Headers = slices.Clone(c.Hints.Headers)
+	c.Lookups = slices.Clone(c.Lookups)
 	c.Sources = slices.Clone(c.Sources)
 	return &c
 }
@@ -50,15 +56,23 @@ func checkContract(c *Contract, index int) []error {
 		"Name has control characters or is not UTF-8; use plain text")
 	k.match(c.Match)
 	k.carrier(c.Carrier)
+	k.companions(c)
 	k.key(c.Key)
-	k.window(c.Window, c.Carrier.Kind != CarrierNone)
+	k.compared(c.Compared)
+	k.window(c)
 	k.marker("Origin", c.Origin)
 	k.marker("Replay", c.Replay)
 	k.marker("Ignored", c.Ignored)
 	for i, a := range c.Answers {
 		k.answer(fmt.Sprintf("Answers[%d]", i), a)
 	}
-	k.failIf(c.Stored.Settle < 0, "Stored.Settle is %v; it cannot be negative, zero means not known", c.Stored.Settle)
+	k.stored(c)
+	k.hints(c.Hints)
+	for i, l := range c.Lookups {
+		k.lookup(fmt.Sprintf("Lookups[%d]", i), l, c)
+	}
+	k.plant(c.Plant)
+	k.failIf(c.Pin >= PinPath<<1, "Pin is %d; join the Pin constants", c.Pin)
 	k.failIf(c.Proof > ProofUnknown, "Proof is %d; use one of the Proof constants", c.Proof)
 	if c.AsOf != "" {
 		_, err := time.Parse(time.DateOnly, c.AsOf)
@@ -85,20 +99,31 @@ func (k *contractCheck) match(m Match) {
 }
 
 func (k *contractCheck) carrier(c Carrier) {
+	k.failIf(c.Quoted && c.Kind != CarrierHeader, "Carrier.Quoted is set and Carrier.Kind is not CarrierHeader; leave it out")
 	switch c.Kind {
 	case CarrierNone:
-		k.failIf(c.Name != "" || c.Quoted, "Carrier.Name or Carrier.Quoted is set without a Kind; set Carrier.Kind to CarrierHeader")
+		k.failIf(c.Name != "", "Carrier.Name is set without a Kind; set Carrier.Kind")
 	case CarrierHeader:
 		k.failIf(!isToken(c.Name), "Carrier.Name %q is not a header name; write it as in Idempotency-Key", c.Name)
-		k.failIf(slices.ContainsFunc(takenHeaders(), func(s string) bool { return strings.EqualFold(s, c.Name) }),
-			"Carrier.Name is %s, which has a meaning of its own in HTTP; a key cannot travel in it", c.Name)
+		k.failIf(takenHeader(c.Name), "Carrier.Name is %s, which has a meaning of its own in HTTP; a key cannot travel in it", c.Name)
+	case CarrierPath:
+		k.failIf(!validPath(strings.Replace(c.Name, "{key}", "key", 1)) || !strings.Contains(c.Name+"/", "/{key}/"), "Carrier.Name %q is not a path with a segment {key}", c.Name)
+	case CarrierXML:
+		k.failIf(!strings.HasPrefix(c.Name, "/") || strings.Count(c.Name, "/") < 2, "Carrier.Name %q is not a path of elements; write it as in /Request/Reference", c.Name)
+	case CarrierJSON, CarrierForm, CarrierQuery:
+		k.place("Carrier", c.Kind, c.Name)
 	default:
 		k.failIf(true, "Carrier.Kind is %d; use one of the Carrier constants", c.Kind)
 	}
 }
 
-// takenHeaders frame the message, route it, or are credentials: net/http writes
-// them by itself, intermediaries drop them, or the journal does not keep them.
+// takenHeader reports whether a header frames the message, routes it, or is a
+// credential: net/http writes it by itself, intermediaries drop it, or the
+// journal does not keep it.
+func takenHeader(name string) bool {
+	return slices.ContainsFunc(takenHeaders(), func(s string) bool { return strings.EqualFold(s, name) })
+}
+
 func takenHeaders() []string {
 	return []string{
 		"Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Expect", "Host",
@@ -118,7 +143,9 @@ func (k *contractCheck) key(r KeyRule) {
 			break
 		}
 	}
-	k.failIf(r.Form > FormHex, "Key.Form is %d; use one of the Form constants", r.Form)
+	k.failIf(r.UUID > UUIDRandom, "Key.UUID is %d; use one of the UUID constants", r.UUID)
+	k.failIf(r.Need > NeedAll, "Key.Need is %d; use one of the Need constants", r.Need)
+	k.failIf(r.Form > FormLong, "Key.Form is %d; use one of the Form constants", r.Form)
 	if len(k.errs) > before {
 		return
 	}
@@ -132,9 +159,10 @@ func (k *contractCheck) key(r KeyRule) {
 	}
 }
 
-func (k *contractCheck) window(w Window, hasKey bool) {
+func (k *contractCheck) window(c *Contract) {
+	w, hasKey := c.Window, c.Carrier.Kind != CarrierNone
 	switch w.Kind {
-	case WindowFloor:
+	case WindowFloor, WindowExact, WindowAccount:
 		k.failIf(w.Length < 0, "Window.Length is %v; it cannot be negative", w.Length)
 		k.failIf(w.Length == 0 && hasKey, "Window.Length is zero; say how long the API remembers a key, or set Window.Kind to WindowUnknown")
 	case WindowUnknown, WindowForever:
@@ -142,6 +170,11 @@ func (k *contractCheck) window(w Window, hasKey bool) {
 	default:
 		k.failIf(true, "Window.Kind is %d; use one of the Window constants", w.Kind)
 	}
+	k.failIf(w.Anchor > AnchorStamp, "Window.Anchor is %d; use one of the Anchor constants", w.Anchor)
+	k.failIf(w.After > ExpiryRefuses, "Window.After is %d; use one of the Expiry constants", w.After)
+	k.failIf(w.Anchor == AnchorStamp && !slices.ContainsFunc(c.Companions, func(m Companion) bool {
+		return m.Value == CompanionSentIMF || m.Value == CompanionSentMicros
+	}), "Window.Anchor is AnchorStamp and no companion tells a time; add one to Companions")
 }
 
 func (k *contractCheck) marker(field string, m Marker) {
@@ -149,14 +182,16 @@ func (k *contractCheck) marker(field string, m Marker) {
 		k.failIf(!isToken(h), "%s.Headers[%d] %q is not a header name", field, i, h)
 	}
 	k.pointer(field+".Pointer", m.Pointer)
-	k.failIf(m.isZero() && len(m.Values) > 0, "%s.Values is set and nothing says where they stand; set Headers or Pointer", field)
+	located := len(m.Headers) > 0 || m.Pointer != ""
+	k.failIf(!located && len(m.Values) > 0, "%s.Values is set and nothing says where they stand; set Headers or Pointer", field)
+	k.failIf(!located && m.Echo, "%s.Echo is set and nothing says where the key stands; set Headers or Pointer", field)
+	k.failIf(m.Echo && len(m.Values) > 0, "%s.Echo and %s.Values are both set; leave out one", field, field)
+	k.statuses(field+".Status", m.Status)
 }
 
 func (k *contractCheck) answer(field string, a Answer) {
 	k.failIf(len(a.Status) == 0 && a.Header == "" && len(a.Codes) == 0, "%s matches every answer; set Status, Header or Codes", field)
-	for _, status := range a.Status {
-		k.failIf(status < 100 || status > 999, "%s.Status has %d; a status is 100 to 999", field, status)
-	}
+	k.statuses(field+".Status", a.Status)
 	k.header(field, a.Header, a.HeaderValue)
 	for i, p := range a.At {
 		k.pointer(fmt.Sprintf("%s.At[%d]", field, i), p)
@@ -166,9 +201,47 @@ func (k *contractCheck) answer(field string, a Answer) {
 		core := strings.TrimSuffix(strings.TrimPrefix(code, "*"), "*")
 		k.failIf(code == "" || strings.Contains(core, "*"), "%s.Codes[%d] %q is empty or has a * inside; put it first or last", field, i, code)
 	}
-	k.failIf(a.Verdict > VerdictRefused, "%s.Verdict is %d; use one of the Verdict constants", field, a.Verdict)
+	k.failIf(a.Verdict > VerdictKeysDown, "%s.Verdict is %d; use one of the Verdict constants", field, a.Verdict)
 	k.pointer(field+".Reference", a.Reference)
 	k.failIf(a.Reference != "" && a.Verdict != VerdictDone, "%s.Reference is set and the verdict is not VerdictDone; leave it out", field)
+}
+
+func (k *contractCheck) statuses(field string, statuses []int) {
+	for _, status := range statuses {
+		k.failIf(status < 100 || status > 999, "%s has %d; a status is 100 to 999", field, status)
+	}
+}
+
+func (k *contractCheck) stored(c *Contract) {
+	s := c.Stored
+	k.failIf(s.Settle < 0, "Stored.Settle is %v; it cannot be negative, zero means not known", s.Settle)
+	k.failIf(s.Failures > KeepingNo, "Stored.Failures is %d; use one of the Keeping constants", s.Failures)
+	k.failIf(s.Repeat > RepeatError, "Stored.Repeat is %d; use one of the Repeat constants", s.Repeat)
+	k.statuses("Stored.Except", s.Except)
+	k.failIf(s.Repeat == RepeatError && !slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Verdict == VerdictDone }),
+		"Stored.Repeat is RepeatError and no rule of Answers has VerdictDone; without it a success would be told as a refusal")
+}
+
+func (k *contractCheck) compared(c Compared) {
+	k.failIf(c.Parts >= PartBytes<<1, "Compared.Parts is %d; join the Part constants", c.Parts)
+	k.failIf(c.Mismatch > MismatchDrops, "Compared.Mismatch is %d; use one of the Mismatch constants", c.Mismatch)
+	for i, h := range c.Headers {
+		k.failIf(!isToken(h), "Compared.Headers[%d] %q is not a header name", i, h)
+	}
+	for i, p := range c.Except {
+		k.pointer(fmt.Sprintf("Compared.Except[%d]", i), p)
+	}
+}
+
+func (k *contractCheck) hints(h Hints) {
+	for i, hint := range h.Headers {
+		field := fmt.Sprintf("Hints.Headers[%d]", i)
+		k.failIf(!isToken(hint.Header), "%s.Header %q is not a header name", field, hint.Header)
+		k.failIf(hint.Kind > HintRFC3339, "%s.Kind is %d; use one of the Hint constants", field, hint.Kind)
+		k.failIf(hint.AbsentNo && hint.Kind != HintAgain, "%s.AbsentNo is set and Kind is not HintAgain; leave it out", field)
+	}
+	k.failIf(h.Least < 0, "Hints.Least is %v; it cannot be negative", h.Least)
+	k.failIf(h.Running < 0, "Hints.Running is %v; it cannot be negative, zero means the whole window", h.Running)
 }
 
 // header checks an optional condition on a header.

@@ -46,7 +46,7 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 		{"Match.Header is Host; use Match.Hosts", func(c *Contract) { c.Match.Header = "host" }},
 		{"Match.Idempotent is 3", func(c *Contract) { c.Match.Idempotent = IdempotentNo + 1 }},
 		{"Match.Safe and IdempotentNo", func(c *Contract) { c.Match.Safe, c.Match.Idempotent = true, IdempotentNo }},
-		{"Carrier.Kind is 2", func(c *Contract) { c.Carrier.Kind = CarrierHeader + 1 }},
+		{"Carrier.Kind is 7", func(c *Contract) { c.Carrier.Kind = CarrierXML + 1 }},
 		{`Carrier.Name "" is not a header name`, func(c *Contract) { c.Carrier.Name = "" }},
 		{`Carrier.Name "Idempotency Key" is not a header name`, func(c *Contract) { c.Carrier.Name = "Idempotency Key" }},
 		{"Carrier.Name or Carrier.Quoted is set without a Kind", func(c *Contract) { c.Carrier.Kind = CarrierNone }},

@@ -118,7 +118,7 @@ func TestACutBodyIsAskedForAgainOnlyUnderAKey(t *testing.T) {
 func TestABodyThatARepeatDoesNotBringIsNotAskedForLater(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, keyed)
-	s.p.contract.Stored.NoAnswer = true
+	s.p.contract.Stored.Repeat = RepeatEmpty
 	s.send("1")
 	s.answer(facts{status: 200, cut: true})
 	s.want(cmdSettle)

@@ -9,6 +9,66 @@ import (
 	"github.com/google/uuid"
 )
 
+// A KeyRule is what the API accepts as a key. Keys are ASCII, so that a length
+// in bytes is one in characters; they are counted without quotes.
+type KeyRule struct {
+	// Min and Max length. Zero: 1 and 255.
+	Min, Max int
+	// Alphabet lists the bytes allowed. Empty: printable ASCII without the
+	// space, the comma, the double quote and the backslash, which trimming,
+	// lists and quoting break; a list of your own cannot have these either.
+	Alphabet string
+	// Form the key is minted in. Default FormUUID.
+	Form KeyForm
+	// UUID is what the API demands of a key besides, the caller's own included.
+	UUID UUIDRule
+	// Need says which requests the API refuses without a key.
+	Need KeyNeed
+}
+
+// KeyForm is the spelling of a minted key.
+type KeyForm uint8
+
+const (
+	// FormUUID is 36 bytes, lower case with hyphens (RFC 9562), and random.
+	FormUUID KeyForm = iota
+	// FormHex is the same 128 bits as 32 hexadecimal digits.
+	FormHex
+	// FormDerived is the UUIDv5 (RFC 9562 section 5.5) of the contract's name and
+	// the action, for an API that asks for keys which follow from the operation.
+	// Whoever knows the action can compute it. Of an anonymous action it is
+	// random.
+	FormDerived
+	// FormLong is the 128 bits as 32 hexadecimal digits, and those again: for an
+	// API whose keys have at least 33 bytes.
+	FormLong
+)
+
+// UUIDRule is which UUIDs an API demands.
+type UUIDRule uint8
+
+const (
+	// UUIDNone: any text.
+	UUIDNone UUIDRule = iota
+	// UUIDAny: a UUID, of any version.
+	UUIDAny
+	// UUIDRandom: a UUIDv4, because the API checks the version or because a
+	// guessed key reads another's answer.
+	UUIDRandom
+)
+
+// KeyNeed is which requests an API refuses without a key.
+type KeyNeed uint8
+
+const (
+	// NeedNone: the key is optional.
+	NeedNone KeyNeed = iota
+	// NeedSome: some operations refuse.
+	NeedSome
+	// NeedAll: a request without a key is refused.
+	NeedAll
+)
+
 const (
 	leastKey = 1   // bytes, where KeyRule.Min is zero
 	mostKey  = 255 // bytes, where KeyRule.Max is zero
@@ -39,8 +99,11 @@ func safeKeyByte(c byte) bool {
 
 // spelling returns the length of a minted key and every byte it may hold.
 func (f KeyForm) spelling() (length int, bytes string) {
-	if f == FormHex {
+	switch f {
+	case FormHex:
 		return 32, "0123456789abcdef"
+	case FormLong:
+		return 64, "0123456789abcdef"
 	}
 	return 36, "0123456789abcdef-"
 }

@@ -2,6 +2,62 @@ package oncehttp
 
 import "time"
 
+// A Window is how long a key is remembered, counted from before the first byte
+// of the first attempt that may have had an effect.
+type Window struct {
+	// Length of the window. Zero with WindowUnknown or WindowForever, and where
+	// there is no key; else it must be set.
+	Length time.Duration
+	// Kind says what Length is. Default WindowFloor.
+	Kind WindowKind
+	// Anchor is where the API itself begins to count.
+	Anchor Anchor
+	// After is what the API does with a key that it has forgotten.
+	After Expiry
+}
+
+// WindowKind says what the length of a [Window] is.
+type WindowKind uint8
+
+const (
+	// WindowFloor: at least this long.
+	WindowFloor WindowKind = iota
+	// WindowUnknown: the API does not say. Keys are trusted for five minutes.
+	WindowUnknown
+	// WindowForever: keys are never forgotten.
+	WindowForever
+	// WindowExact: just this long.
+	WindowExact
+	// WindowAccount: set for each account; Length is the shortest that may be
+	// set, and a copy of the contract with your own is better.
+	WindowAccount
+)
+
+// Anchor is where an API begins to count a window.
+type Anchor uint8
+
+const (
+	// AnchorFirst: at the first request.
+	AnchorFirst Anchor = iota
+	// AnchorDone: when the first request is done.
+	AnchorDone
+	// AnchorStamp: at the time that a companion told it. The window is counted
+	// from there.
+	AnchorStamp
+)
+
+// Expiry is what an API does with a forgotten key.
+type Expiry uint8
+
+const (
+	// ExpiryUnknown: nobody says; it counts as ExpiryExecutes.
+	ExpiryUnknown Expiry = iota
+	// ExpiryExecutes: it takes the request for a new one.
+	ExpiryExecutes
+	// ExpiryRefuses: it refuses, so that the window can be used to its end.
+	ExpiryRefuses
+)
+
 // unknownWindow is how long keys are trusted where the API does not say.
 const unknownWindow = 5 * time.Minute
 
@@ -19,7 +75,7 @@ func (w Window) usable(share float64, attempt time.Duration) (d time.Duration, f
 	switch {
 	case length <= 0 || !(share > 0): // NaN too
 		return 0, false
-	case share < 1:
+	case share < 1 && w.After != ExpiryRefuses:
 		length = min(length, time.Duration(share*float64(length)))
 	}
 	return max(0, length-max(0, attempt)), false

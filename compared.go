@@ -1,0 +1,48 @@
+package oncehttp
+
+// Compared says what an API compares when it sees a key again, and what it does
+// where that differs. Another payload under one action is refused here before it
+// is sent, whatever the API does; this says how much hangs on it.
+type Compared struct {
+	// Parts that are compared.
+	Parts Parts
+	// Headers that are compared too. They count as significant: the same action
+	// with another value is another payload.
+	Headers []string
+	// Except are JSON pointers into the body to what is not compared. They count
+	// as ignored, as with Config.IgnoreFields.
+	Except []string
+	// Mismatch is what the API does with a known key and another request.
+	Mismatch MismatchEffect
+}
+
+// Parts is a set of parts of a request.
+type Parts uint8
+
+const (
+	// PartMethod, PartPath and PartQuery are of the request line.
+	PartMethod Parts = 1 << iota
+	PartPath
+	PartQuery
+	// PartBody is what the body says, PartBytes how it is written.
+	PartBody
+	PartBytes
+)
+
+// MismatchEffect is what an API does with a known key and another request.
+type MismatchEffect uint8
+
+const (
+	// MismatchUnknown: it is not known.
+	MismatchUnknown MismatchEffect = iota
+	// MismatchRejects: it refuses.
+	MismatchRejects
+	// MismatchReplays: it answers what it answered to the first.
+	MismatchReplays
+	// MismatchExecutes: it does it, as if the key were new.
+	MismatchExecutes
+	// MismatchOverwrites: it does it in place of the first.
+	MismatchOverwrites
+	// MismatchDrops: it says success, and does nothing.
+	MismatchDrops
+)

@@ -1,0 +1,7 @@
+package contracts
+
+import "github.com/oncehttp/oncehttp"
+
+func banking() []oncehttp.Contract {
+	return nil
+}

@@ -1,0 +1,81 @@
+package contracts
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oncehttp/oncehttp"
+)
+
+// All returns the contracts of this package that name their hosts. Those of a
+// standard, which many servers keep, do not: see [On].
+//
+// A client may hold all of them: a request costs no more for it. Do not change
+// what the slices in them hold; a copy's fields may be set.
+func All() []oncehttp.Contract {
+	return slices.DeleteFunc(every(), func(c oncehttp.Contract) bool { return len(c.Match.Hosts) == 0 })
+}
+
+// For returns the contracts that name a host, as api.stripe.com or
+// shop.myshopify.com. A host that none names has none.
+func For(host string) []oncehttp.Contract {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return slices.DeleteFunc(every(), func(c oncehttp.Contract) bool {
+		return !slices.ContainsFunc(c.Match.Hosts, func(pattern string) bool { return names(pattern, host) })
+	})
+}
+
+// On returns the contract for hosts of your own: of a standard that names none,
+// or of an API behind another name.
+func On(c oncehttp.Contract, hosts ...string) oncehttp.Contract {
+	c.Match.Hosts = hosts
+	return c
+}
+
+// names reports whether a host pattern, in which a * stands for one or more
+// characters of a label, names the host.
+func names(pattern, host string) bool {
+	wanted, given := strings.Split(pattern, "."), strings.Split(host, ".")
+	return slices.EqualFunc(wanted, given, func(p, label string) bool {
+		before, after, open := strings.Cut(p, "*")
+		if !open {
+			return p == label
+		}
+		return len(label) > len(before)+len(after) && strings.HasPrefix(label, before) && strings.HasSuffix(label, after)
+	})
+}
+
+// every returns all contracts, file by file.
+func every() []oncehttp.Contract {
+	return slices.Concat(
+		stripe(), paypal(), cards(), banking(), issuing(), crypto(), aws(), google(),
+		azure(), messaging(), ai(), commerce(), billing(), logistics(), work(), standards(),
+	)
+}
+
+const (
+	minute = time.Minute
+	hour   = time.Hour
+	day    = 24 * time.Hour
+)
+
+func header(name string) oncehttp.Carrier {
+	return oncehttp.Carrier{Kind: oncehttp.CarrierHeader, Name: name}
+}
+
+func jsonField(pointer string) oncehttp.Carrier {
+	return oncehttp.Carrier{Kind: oncehttp.CarrierJSON, Name: pointer}
+}
+
+func formField(name string) oncehttp.Carrier {
+	return oncehttp.Carrier{Kind: oncehttp.CarrierForm, Name: name}
+}
+
+func query(name string) oncehttp.Carrier {
+	return oncehttp.Carrier{Kind: oncehttp.CarrierQuery, Name: name}
+}
+
+func marked(name, value string) oncehttp.Marker {
+	return oncehttp.Marker{Headers: []string{name}, Values: []string{value}}
+}

@@ -1,0 +1,7 @@
+package contracts
+
+import "github.com/oncehttp/oncehttp"
+
+func messaging() []oncehttp.Contract {
+	return nil
+}
