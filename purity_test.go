@@ -21,6 +21,7 @@ import (
 var pureFiles = []string{
 	"intent.go", "command.go", "record.go", "classify.go", "owners.go", "contract.go", "match.go", "answer.go", "key.go", "window.go",
 	"pointer.go", "errorcode.go", "backoff.go", "retryafter.go", "fingerprint.go", "canonical.go", "content.go", "differences.go",
+	"carrier.go", "carrier_json.go", "carrier_form.go", "carrier_xml.go",
 	"gate.go",
 }
 
@@ -28,9 +29,10 @@ var pureFiles = []string{
 // trailing * is any name with that prefix.
 var pureNames = map[string]string{
 	"bytes": "*", "cmp": "*", "crypto/hmac": "*", "crypto/sha256": "*", "encoding/base64": "*", "encoding/binary": "*",
-	"encoding/hex": "*", "encoding/json": "*", "errors": "*", "hash": "*", "iter": "*", "maps": "*", "math": "*", "math/bits": "*",
+	"encoding/hex": "*", "encoding/json": "*", "encoding/xml": "*", "errors": "*", "hash": "*", "iter": "*", "maps": "*", "math": "*", "math/bits": "*",
 	"mime": "*", "net/netip": "*", "net/url": "*", "slices": "*", "sort": "*", "strconv": "*", "strings": "*",
 	"unicode": "*", "unicode/utf16": "*", "unicode/utf8": "*",
+	"io":                             "EOF",
 	"fmt":                            "Errorf Sprint Sprintf Append Appendf Stringer",
 	"net/textproto":                  "TrimString CanonicalMIMEHeaderKey",
 	"net/http":                       "Header Request Method* Status* CanonicalHeaderKey TimeFormat ParseTime",

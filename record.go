@@ -88,7 +88,11 @@ type begun struct {
 	Wire     string  `json:"wire,omitzero"`
 	Contract string  `json:"contract,omitzero"`
 	Carrier  Carrier `json:"carrier,omitzero"`
-	Window   Window  `json:"window,omitzero"`
+	// Companions travel with the key. Stamped is the time that they tell; zero:
+	// none does, or no attempt has told it yet.
+	Companions []Companion `json:"companions,omitzero"`
+	Stamped    time.Time   `json:"stamped,omitzero"`
+	Window     Window      `json:"window,omitzero"`
 	// Adopted: the key is the caller's, and names the intent too.
 	Adopted bool `json:"adopted,omitzero"`
 	// Idempotent: the request may be repeated without a key.
