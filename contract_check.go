@@ -85,9 +85,17 @@ func (k *contractCheck) match(m Match) {
 	k.failIf(len(m.Hosts) == 0, `Match.Hosts is empty; name a host, or "*" for any`)
 	for i, h := range m.Hosts {
 		_, problem := parseHost(h)
-		k.failIf(problem != "", `Match.Hosts[%d] %q %s; write a host as in api.example.com or 10.0.0.1:8443 (international names as xn--...), or "*" for any`, i, h, problem)
+		k.failIf(problem != "", `Match.Hosts[%d] %q %s; write a host as in api.example.com or 10.0.0.1:8443 (international names as xn--...), *.example.com for those below it, or "*" for any`, i, h, problem)
 	}
-	k.failIf(m.Path != "" && !validPath(m.Path), `Match.Path %q is not an escaped URL path; start it with "/" and leave out query and fragment`, m.Path)
+	if m.Path != "" {
+		problem := pathProblem(m.Path)
+		k.failIf(problem != "", "Match.Path %q %s", m.Path, problem)
+	}
+	for i, path := range m.Paths {
+		problem := pathProblem(path)
+		k.failIf(problem != "", "Match.Paths[%d] %q %s", i, path, problem)
+	}
+	k.failIf(m.Exact && m.Path == "" && len(m.Paths) == 0, "Match.Exact is set without a path; set Match.Path")
 	for i, method := range m.Methods {
 		k.failIf(!isToken(method) || method != strings.ToUpper(method), "Match.Methods[%d] %q is not a method; write it in upper case", i, method)
 		k.failIf(method == http.MethodConnect, "Match.Methods[%d] is CONNECT, which cannot be repeated; leave it out", i)

@@ -4,38 +4,33 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // A contractSet finds the contract of a request. It never changes.
 type contractSet struct {
-	// byHost lists, for each host name and for "*", the contracts that name it,
-	// most specific first.
-	byHost map[string][]candidate
-	byName map[string]*Contract
+	// byHost lists, for each host name without a * and for "*", the contracts
+	// that name it, most specific first. byTail does so for the patterns, under
+	// their last two labels, which are plain.
+	byHost, byTail map[string][]candidate
+	byName         map[string]*Contract
 }
 
-// A candidate is a contract under one of its hosts.
+// A candidate is a contract under one of its hosts and one of its paths.
 type candidate struct {
 	contract *Contract
-	port     string // "": any
-	path     string // without a slash at its end
-	hosts    []hostPort
+	host     hostPattern
+	path     pathPattern
+	hosts    []hostPattern
 }
-
-type hostPort struct{ name, port string }
-
-const anyHost = "*"
 
 // newContractSet checks the contracts and keeps copies of them, with their
 // names and methods filled in. The error joins everything that is wrong.
 func newContractSet(cs []Contract) (*contractSet, error) {
-	s := &contractSet{byHost: map[string][]candidate{}, byName: map[string]*Contract{}}
+	s := &contractSet{byHost: map[string][]candidate{}, byTail: map[string][]candidate{}, byName: map[string]*Contract{}}
 	var errs []error
 	for i, given := range cs {
 		c := given.clone()
@@ -43,20 +38,24 @@ func newContractSet(cs []Contract) (*contractSet, error) {
 			errs = append(errs, problems...)
 			continue
 		}
-		if len(c.Match.Methods) == 0 {
-			c.Match.Methods = []string{http.MethodPost, http.MethodPatch}
+		m := &c.Match
+		if len(m.Methods) == 0 {
+			m.Methods = []string{http.MethodPost, http.MethodPatch}
 		}
-		c.Match.Header = http.CanonicalHeaderKey(c.Match.Header)
-		path := strings.TrimRight(c.Match.Path, "/")
-		var hosts []hostPort
-		for _, h := range c.Match.Hosts {
+		m.Header, m.HeaderValue = http.CanonicalHeaderKey(m.Header), strings.TrimSpace(m.HeaderValue)
+		if m.HeaderValue == "*" {
+			m.HeaderValue = "" // any, too
+		}
+		paths := m.paths()
+		var hosts []hostPattern
+		for _, h := range m.Hosts {
 			host, _ := parseHost(h)
-			if !slices.Contains(hosts, host) {
-				hosts = append(hosts, host)
+			if !slices.ContainsFunc(hosts, func(p hostPattern) bool { return p.hostPort == host }) {
+				hosts = append(hosts, newHostPattern(host))
 			}
 		}
 		if c.Name == "" {
-			c.Name = hosts[0].String() + path
+			c.Name = hosts[0].String() + paths[0].text
 		}
 		if s.byName[c.Name] != nil {
 			errs = append(errs, fmt.Errorf("oncehttp: contract %q (#%d): Name is taken by an earlier contract; set another", c.Name, i))
@@ -64,25 +63,51 @@ func newContractSet(cs []Contract) (*contractSet, error) {
 		}
 		s.byName[c.Name] = c
 		for _, h := range hosts {
-			s.byHost[h.name] = append(s.byHost[h.name], candidate{contract: c, port: h.port, path: path, hosts: hosts})
+			index, name := s.byHost, h.name
+			if h.stars != nil {
+				index, name = s.byTail, lastLabels(h.name)
+			}
+			for _, p := range paths {
+				index[name] = append(index[name], candidate{contract: c, host: h, path: p, hosts: hosts})
+			}
 		}
 	}
-	for _, list := range s.byHost {
-		slices.SortStableFunc(list, candidate.compare)
+	found := map[[2]string]error{}
+	for _, index := range []map[string][]candidate{s.byHost, s.byTail} {
+		for _, list := range index {
+			slices.SortStableFunc(list, func(a, b candidate) int { return a.compare(&b) })
+			ties(list, found)
+		}
 	}
-	errs = append(errs, s.ties()...)
-	if len(errs) > 0 {
+	var tied []error
+	for _, err := range found {
+		tied = append(tied, err)
+	}
+	slices.SortFunc(tied, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	if errs = append(errs, tied...); len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	return s, nil
 }
 
+// paths are the patterns of Path and Paths; where none is given, that of any.
+func (m *Match) paths() []pathPattern {
+	var list []pathPattern
+	for _, path := range append([]string{m.Path}, m.Paths...) {
+		p := newPathPattern(path, m.Exact)
+		if (path != "" || len(m.Paths) == 0) && !slices.ContainsFunc(list, func(q pathPattern) bool { return q.text == p.text }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // match returns the contract of the request, or nil: of those that match the
-// one with the longest host, then the longest path, then the most conditions.
-// It allocates only where a host is not in lower case or is an IPv6 address, or
-// the path is escaped in an unusual way.
+// one that [Match] calls the most specific. It allocates only where a host is
+// not in lower case or is an IPv6 address, or the path is escaped in an unusual
+// way.
 func (s *contractSet) match(req *http.Request) *Contract {
-	if req.URL == nil || len(s.byHost) == 0 {
+	if req.URL == nil || len(s.byName) == 0 {
 		return nil
 	}
 	host := requestHost(req.URL.Host, req.URL.Scheme)
@@ -91,13 +116,11 @@ func (s *contractSet) match(req *http.Request) *Contract {
 		header = requestHost(req.Host, req.URL.Scheme)
 	}
 	method := cmp.Or(req.Method, http.MethodGet)
-	path := req.URL.EscapedPath()
-	for _, name := range [...]string{host.name, anyHost} {
-		list := s.byHost[name]
+	path := cmp.Or(req.URL.EscapedPath(), "/")
+	for _, list := range [...][]candidate{s.byHost[host.name], s.byTail[lastLabels(host.name)], s.byHost[anyHost]} {
 		for i := range list {
 			c := &list[i]
-			if (c.port == "" || c.port == host.port) && underPath(path, c.path) &&
-				(header == host || c.names(header)) && c.contract.Match.takes(method, req.Header) {
+			if c.host.names(host) && c.path.matches(path) && (header == host || c.names(header)) && c.contract.Match.takes(method, req.Header) {
 				return c.contract
 			}
 		}
@@ -107,12 +130,10 @@ func (s *contractSet) match(req *http.Request) *Contract {
 
 // names reports whether the contract names the host.
 func (c *candidate) names(h hostPort) bool {
-	return slices.ContainsFunc(c.hosts, func(own hostPort) bool {
-		return own.name == anyHost || own.name == h.name && (own.port == "" || own.port == h.port)
-	})
+	return slices.ContainsFunc(c.hosts, func(own hostPattern) bool { return own.names(h) })
 }
 
-// takes reports whether the conditions besides host and path hold.
+// takes reports whether the conditions on method and header hold.
 func (m *Match) takes(method string, h http.Header) bool {
 	if !slices.Contains(m.Methods, method) {
 		return false
@@ -120,144 +141,79 @@ func (m *Match) takes(method string, h http.Header) bool {
 	if m.Header == "" {
 		return true
 	}
-	lines := h[m.Header]
-	return len(lines) > 0 && (m.HeaderValue == "" || isOneOf(lines[0], []string{m.HeaderValue}))
-}
-
-// conditions counts those besides host, path and method.
-func (m *Match) conditions() int {
-	switch {
-	case m.Header == "":
-		return 0
-	case m.HeaderValue == "":
-		return 1
+	line, ok := firstLine(h, m.Header)
+	if !ok || m.HeaderValue == "" {
+		return ok
 	}
-	return 2
+	line = strings.TrimSpace(line)
+	if start, open := strings.CutSuffix(m.HeaderValue, "*"); open {
+		return len(line) >= len(start) && strings.EqualFold(line[:len(start)], start)
+	}
+	return strings.EqualFold(line, m.HeaderValue)
 }
 
-// underPath reports whether prefix, without a slash at its end, is a prefix of
-// path by whole segments.
-func underPath(path, prefix string) bool {
-	return strings.HasPrefix(path, prefix) && (len(path) == len(prefix) || path[len(prefix)] == '/' || prefix == "")
-}
-
-// compare orders candidates of one host name, most specific first.
-func (c candidate) compare(d candidate) int {
-	return cmp.Or(
-		cmp.Compare(min(1, len(d.port)), min(1, len(c.port))),
-		cmp.Compare(len(d.path), len(c.path)),
-		cmp.Compare(d.contract.Match.conditions(), c.contract.Match.conditions()))
-}
-
-// ties says which two contracts match one request and cannot be told apart.
-func (s *contractSet) ties() []error {
-	type pair struct{ a, b string }
-	found := map[pair]error{}
-	for name, list := range s.byHost {
-		for i, c := range list {
-			for _, d := range list[i+1:] {
-				if c.compare(d) != 0 {
-					break // sorted: none further is equal either
-				}
-				if c.overlaps(d) {
-					p := pair{c.contract.Name, d.contract.Name}
-					found[p] = fmt.Errorf("oncehttp: contracts %q and %q match the same requests to host %s and neither is more specific; change the Path, Methods or Header of one", p.a, p.b, hostPort{name, c.port})
-				}
+// firstLine is a header's first line, whose name is given in canonical form and
+// may be spelled otherwise.
+func firstLine(h http.Header, name string) (line string, ok bool) {
+	lines := h[name]
+	if len(lines) == 0 {
+		spelled := ""
+		for key, other := range h {
+			if len(key) == len(name) && len(other) > 0 && strings.EqualFold(key, name) && (spelled == "" || key < spelled) {
+				spelled, lines = key, other
 			}
 		}
 	}
-	var errs []error
-	for _, err := range found {
-		errs = append(errs, err)
+	if len(lines) == 0 {
+		return "", false
 	}
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errs
+	return lines[0], true
 }
 
-// overlaps reports whether a request exists that both of two equally specific
-// candidates of one host match.
-func (c candidate) overlaps(d candidate) bool {
-	m, n := &c.contract.Match, &d.contract.Match
-	return c.port == d.port && c.path == d.path &&
-		(m.Header != n.Header || strings.EqualFold(strings.TrimSpace(m.HeaderValue), strings.TrimSpace(n.HeaderValue))) &&
-		slices.ContainsFunc(m.Methods, func(s string) bool { return slices.Contains(n.Methods, s) })
-}
-
-func (h hostPort) String() string {
-	name := h.name
-	if strings.Contains(name, ":") {
-		name = "[" + name + "]"
-	}
-	if h.port != "" {
-		name += ":" + h.port
-	}
-	return name
-}
-
-// parseHost reads a host of a contract; problem says what is wrong with it.
-func parseHost(s string) (h hostPort, problem string) {
-	if s == anyHost {
-		return hostPort{name: anyHost}, ""
-	}
-	if _, err := netip.ParseAddr(s); err == nil && strings.Contains(s, ":") {
-		s = "[" + s + "]"
-	}
-	h = splitHost(s)
+// headerRank says how specific the condition on a header is: none, any value,
+// the start of one (the longer the more), a value.
+func (m *Match) headerRank() int {
+	start, open := strings.CutSuffix(m.HeaderValue, "*")
 	switch {
-	case h.name == "":
-		return h, "is empty"
-	case strings.ContainsAny(s, "/?#@ *") || strings.ContainsAny(h.name, "[]"):
-		return h, "is not a host"
-	case strings.Contains(h.name, ":"):
-		if _, err := netip.ParseAddr(h.name); err != nil {
-			return h, "is not a host"
-		}
+	case m.Header == "":
+		return 0
+	case m.HeaderValue == "" || open:
+		return 1 + len(start)
 	}
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] >= 0x7f {
-			return h, "is not ASCII"
-		}
-	}
-	if h.port != "" {
-		if n, err := strconv.ParseUint(h.port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != h.port {
-			return h, "has no valid port"
-		}
-	}
-	return h, ""
+	return math.MaxInt
 }
 
-// requestHost is a request's host with the port that it is reached at.
-func requestHost(host, scheme string) hostPort {
-	h := splitHost(host)
-	if h.port == "" {
-		switch scheme {
-		case "https":
-			h.port = "443"
-		case "http":
-			h.port = "80"
-		}
-	}
-	return h
+// compare orders candidates that may name one host, most specific first.
+func (c *candidate) compare(d *candidate) int {
+	return cmp.Or(
+		cmp.Compare(d.host.literal, c.host.literal),
+		cmp.Compare(min(1, len(d.host.port)), min(1, len(c.host.port))),
+		c.path.compare(&d.path),
+		cmp.Compare(d.contract.Match.headerRank(), c.contract.Match.headerRank()))
 }
 
-// splitHost parts name and port, and gives the name one spelling: lower case,
-// no dot at its end, an IPv6 address in its shortest form without brackets.
-func splitHost(s string) hostPort {
-	name, port := s, ""
-	if i := strings.LastIndexByte(s, ':'); i >= 0 && i > strings.LastIndexByte(s, ']') {
-		name, port = s[:i], s[i+1:]
-	}
-	if strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
-		name = name[1 : len(name)-1]
-		if ip, err := netip.ParseAddr(name); err == nil {
-			name = ip.String()
+// ties notes which two contracts of a sorted list match one request and cannot
+// be told apart.
+func ties(list []candidate, found map[[2]string]error) {
+	for i := range list {
+		c := &list[i]
+		for j := range list[i+1:] {
+			d := &list[i+1+j]
+			if c.compare(d) != 0 {
+				break // sorted: none further is equal either
+			}
+			if a, b := c.contract.Name, d.contract.Name; a != b && c.meets(d) {
+				found[[2]string{a, b}] = fmt.Errorf("oncehttp: contracts %q and %q match the same requests to host %s and neither is more specific; change the Path, Methods, Header or Operation of one", a, b, c.host)
+			}
 		}
 	}
-	return hostPort{strings.ToLower(strings.TrimSuffix(name, ".")), port}
 }
 
-// validPath reports whether s is an escaped URL path.
-func validPath(s string) bool {
-	u, err := url.ParseRequestURI(s)
-	return err == nil && u.EscapedPath() == s
+// meets reports whether a request exists that two equally specific candidates
+// match.
+func (c *candidate) meets(d *candidate) bool {
+	m, n := &c.contract.Match, &d.contract.Match
+	return c.host.meets(&d.host) && c.path.meets(&d.path) &&
+		(m.Header != n.Header || strings.EqualFold(m.HeaderValue, n.HeaderValue)) &&
+		slices.ContainsFunc(m.Methods, func(s string) bool { return slices.Contains(n.Methods, s) })
 }

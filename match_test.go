@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
+
 	"testing"
 	"time"
 
@@ -120,135 +120,6 @@ func TestTheHostHeaderMustNameTheContractsHostToo(t *testing.T) {
 	}
 	assert.Nil(t, s.match(&http.Request{Method: "POST"}), "a request without URL")
 	assert.Nil(t, s.match(&http.Request{Method: "POST", URL: &url.URL{}}), "a request without host")
-}
-
-// TestMatchAgreesWithASlowReading compares the index with a reading of the
-// rules one by one, over random sets in random order.
-func TestMatchAgreesWithASlowReading(t *testing.T) {
-	t.Parallel()
-	chance := seededChance(t)
-	pick := func(from ...string) string { return from[chance.IntN(len(from))] }
-	checked := 0
-	for range 3000 {
-		var cs []Contract
-		for i := range 1 + chance.IntN(6) {
-			m := Match{Hosts: hostList(pick("*", "a.test", "a.test:443", "b.test"), pick("a.test", "c.test")), Path: pick("", "/", "/v1", "/v1/x")}
-			if chance.IntN(2) == 0 {
-				m.Methods = []string{pick("POST", "PUT", "GET")}
-			}
-			if m.Header = pick("", "X-A", "X-B"); m.Header != "" {
-				m.HeaderValue = pick("", "1", "2")
-			}
-			cs = append(cs, contractOn(fmt.Sprint("c", i), m))
-		}
-		s, err := newContractSet(cs)
-		if err != nil {
-			require.ErrorContains(t, err, "neither is more specific")
-			continue
-		}
-		for range 20 {
-			req := requestTo(t, pick("POST", "PATCH", "PUT", "GET"), pick("https", "http")+"://"+pick("a.test", "b.test", "c.test", "d.test", "a.test:443")+pick("", "/", "/v1", "/v1/x/y", "/v10"))
-			if chance.IntN(2) == 0 {
-				req.Header.Set("X-A", pick("1", "2", "3"))
-			}
-			if chance.IntN(2) == 0 {
-				req.Header.Set("X-B", pick("1", "2"))
-			}
-			if chance.IntN(4) == 0 {
-				req.Host = pick("a.test", "b.test", "c.test:80")
-			}
-			require.Equal(t, slowMatch(cs, req), matchedName(s, req), "%s %s Host=%s %v\n%+v", req.Method, req.URL, req.Host, req.Header, cs)
-			checked++
-		}
-	}
-	t.Logf("%d requests", checked)
-	require.Greater(t, checked, 5000)
-}
-
-// slowMatch is the rule of Match, read from its documentation.
-func slowMatch(cs []Contract, req *http.Request) string {
-	port := map[string]string{"http": ":80", "https": ":443"}[req.URL.Scheme]
-	full := func(h string) string {
-		if strings.Contains(h, ":") {
-			return h
-		}
-		return h + port
-	}
-	longest := func(c Contract, h string) int {
-		n := -1
-		for _, own := range c.Match.Hosts {
-			if own == "*" || own == h || own == strings.Split(h, ":")[0] {
-				n = max(n, len(own))
-			}
-		}
-		return n
-	}
-	best, bestScore := "", -1
-	for _, c := range cs {
-		host := longest(c, full(req.URL.Host))
-		if host < 0 || longest(c, full(req.Host)) < 0 {
-			continue
-		}
-		methods := c.Match.Methods
-		if methods == nil {
-			methods = []string{"POST", "PATCH"}
-		}
-		if !strings.Contains(" "+strings.Join(methods, " ")+" ", " "+req.Method+" ") {
-			continue
-		}
-		prefix := strings.TrimSuffix(c.Match.Path, "/")
-		if req.URL.Path != prefix && !strings.HasPrefix(req.URL.Path+"/", prefix+"/") {
-			continue
-		}
-		score := host*10_000 + len(prefix)*100
-		if c.Match.Header != "" {
-			score++
-			if req.Header.Get(c.Match.Header) == "" || c.Match.HeaderValue != "" && req.Header.Get(c.Match.Header) != c.Match.HeaderValue {
-				continue
-			}
-			if c.Match.HeaderValue != "" {
-				score++
-			}
-		}
-		if score > bestScore {
-			best, bestScore = c.Name, score
-		}
-	}
-	return best
-}
-
-func TestContractsThatCannotBeToldApartAreRefused(t *testing.T) {
-	t.Parallel()
-	for name, pair := range map[string][2]Match{
-		"the same":               {{Hosts: hostList("a.test")}, {Hosts: hostList("a.test")}},
-		"spellings of a host":    {{Hosts: hostList("a.test")}, {Hosts: hostList("A.TEST.")}},
-		"spellings of IPv6":      {{Hosts: hostList("[::1]")}, {Hosts: hostList("0:0:0:0:0:0:0:1")}},
-		"spellings of a path":    {{Hosts: hostList("a.test"), Path: "/"}, {Hosts: hostList("a.test")}},
-		"one host of two":        {{Hosts: hostList("a.test", "b.test")}, {Hosts: hostList("b.test", "c.test")}},
-		"any host":               {{Hosts: hostList("*")}, {Hosts: hostList("*")}},
-		"one method of two":      {{Hosts: hostList("a.test"), Methods: []string{"PUT", "PATCH"}}, {Hosts: hostList("a.test")}},
-		"headers of other names": {{Hosts: hostList("a.test"), Header: "X-A"}, {Hosts: hostList("a.test"), Header: "X-B"}},
-		"a header twice":         {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "v"}, {Hosts: hostList("a.test"), Header: "x-a", HeaderValue: "V "}},
-		"the same port":          {{Hosts: hostList("a.test:443")}, {Hosts: hostList("a.test:443")}},
-	} {
-		_, err := newContractSet([]Contract{contractOn("first", pair[0]), contractOn("other", Match{Hosts: hostList("z.test")}), contractOn("second", pair[1])})
-		require.ErrorContains(t, err, `contracts "first" and "second" match the same requests`, name)
-		assert.NotContains(t, err.Error(), "other", name)
-	}
-	for name, pair := range map[string][2]Match{
-		"hosts":         {{Hosts: hostList("a.test")}, {Hosts: hostList("b.test")}},
-		"port":          {{Hosts: hostList("a.test")}, {Hosts: hostList("a.test:443")}},
-		"ports":         {{Hosts: hostList("a.test:80")}, {Hosts: hostList("a.test:443")}},
-		"methods":       {{Hosts: hostList("a.test")}, {Hosts: hostList("a.test"), Methods: []string{"PUT"}}},
-		"paths":         {{Hosts: hostList("a.test"), Path: "/v1"}, {Hosts: hostList("a.test"), Path: "/v2"}},
-		"header values": {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "1"}, {Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "2"}},
-		"a condition":   {{Hosts: hostList("a.test"), Header: "X-A"}, {Hosts: hostList("a.test")}},
-	} {
-		_, err := newContractSet([]Contract{contractOn("first", pair[0]), contractOn("second", pair[1])})
-		assert.NoError(t, err, name)
-	}
-	_, err := newContractSet([]Contract{contractOn("alone", Match{Hosts: hostList("a.test", "A.test", "a.test")})})
-	assert.NoError(t, err, "a host that stands twice in one contract")
 }
 
 func TestASetOfContractsDoesNotChangeWithItsSource(t *testing.T) {
