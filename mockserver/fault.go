@@ -29,6 +29,8 @@ type Fault struct {
 	Origin bool `json:"origin,omitzero"`
 	// Forget drops what is known of the key before the request is looked at.
 	Forget bool `json:"forget,omitzero"`
+	// KeysDown: the API cannot look keys up, see [Profile].KeysDown.
+	KeysDown bool `json:"keysDown,omitzero"`
 	// Token, when set, is the bearer token without which the workflow answers this
 	// request with 401.
 	Token string `json:"token,omitzero"`

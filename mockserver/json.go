@@ -134,3 +134,23 @@ func (p *Profile) UnmarshalJSON(b []byte) error {
 	p.TTL = time.Duration(t.TTL)
 	return err
 }
+
+type plainFind Find
+
+type findText struct {
+	*plainFind
+	Lag durationText `json:"lag,omitzero"`
+}
+
+func (f Find) MarshalJSON() ([]byte, error) {
+	return json.Marshal(findText{(*plainFind)(&f), durationText(f.Lag)})
+}
+
+// UnmarshalJSON refuses unknown fields.
+func (f *Find) UnmarshalJSON(b []byte) error {
+	*f = Find{}
+	t := findText{plainFind: (*plainFind)(f)}
+	err := strict(b, &t)
+	f.Lag = time.Duration(t.Lag)
+	return err
+}

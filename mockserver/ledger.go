@@ -58,6 +58,13 @@ type Effect struct {
 	Key string
 	// What as [Config].What says.
 	What string
+	// ID is what the effect is called: the text at /id of its answer, or else
+	// effect-000001 with the number of its request.
+	ID string
+	// Overwritten by a later one under its key, see [MismatchOverwrites].
+	Overwritten bool
+	// Planted is the value that it can be found by, see [Profile].Plant.
+	Planted string
 	// Answer that told of it.
 	Answer Answer
 }

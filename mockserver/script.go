@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,28 +42,6 @@ func ParseScript(data []byte) ([]Fault, error) {
 		return nil, errors.New("mockserver: script: there is more after the array")
 	}
 	return faults, nil
-}
-
-// ParseProfile reads a profile from JSON, with the names of its fields.
-func ParseProfile(data []byte) (Profile, error) {
-	var p Profile
-	if err := json.Unmarshal(data, &p); err != nil {
-		return Profile{}, fmt.Errorf("mockserver: profile: %w", err)
-	}
-	return p, nil
-}
-
-//go:embed profiles.json
-var profiles []byte
-
-// Profiles returns what is known of some public APIs: how they word their side
-// of the bargain, no more. Each names its source.
-func Profiles() []Profile {
-	var list []Profile
-	if err := json.Unmarshal(profiles, &list); err != nil {
-		panic("mockserver: profiles.json: " + err.Error()) // a test reads it
-	}
-	return list
 }
 
 // check says why a fault cannot be played.

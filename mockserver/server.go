@@ -111,7 +111,11 @@ type Server struct {
 }
 
 // New returns a server that is only an [http.Handler], for a listener of yours.
+// It panics, as [Start] and [Memory] do, if the profile cannot be played.
 func New(cfg Config) *Server {
+	if err := cfg.Profile.check(); err != nil {
+		panic("mockserver: profile: " + err.Error())
+	}
 	cfg.Profile = cfg.Profile.withDefaults()
 	setDefault(&cfg.TTL, cfg.Profile.TTL)
 	setDefault(&cfg.MaxKeys, 100_000)

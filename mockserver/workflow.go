@@ -44,8 +44,8 @@ type exchange struct {
 
 // ServeHTTP takes the request through its fault and the workflow.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	key, ok := s.cfg.Profile.keyOf(r)
-	x := &exchange{Server: s, key: key, keyOK: ok, w: w, r: r}
+	ring := s.cfg.Profile.keysOf(r, nil)
+	x := &exchange{Server: s, key: ring.String(), keyOK: !ring.broken, w: w, r: r}
 	if !s.receive(x, s.cfg.Tenant(r)) {
 		x.abort()
 	}
@@ -190,7 +190,7 @@ func (x *exchange) reach() (Answer, bool) {
 
 func (x *exchange) keyed(k id) (Answer, bool) {
 	p := x.cfg.Profile
-	print := printOf(x.r, x.body)
+	print := p.Compared.printOf(x.r, x.body)
 	if p.OnMismatch == MismatchIgnored {
 		print = fingerprint{}
 	}

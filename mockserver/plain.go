@@ -2,48 +2,21 @@ package mockserver
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
-	"net/http"
-	"strings"
 )
 
-type fingerprint [sha256.Size]byte
-
-// printOf covers method, path with query, and body. A JSON body counts by
-// structure: order of members and white space do not matter, the spelling of
-// numbers does. What is not plain JSON counts byte for byte.
-func printOf(r *http.Request, body []byte) fingerprint {
-	h := sha256.New()
-	for _, part := range [][]byte{[]byte(r.Method), []byte(r.URL.RequestURI()), canonical(r.Header.Get("Content-Type"), body)} {
-		sum := sha256.Sum256(part)
-		h.Write(sum[:])
-	}
-	return fingerprint(h.Sum(nil))
-}
-
-func canonical(contentType string, body []byte) []byte {
-	media, _, _ := mime.ParseMediaType(contentType)
-	if media != "application/json" && !strings.HasSuffix(media, "+json") {
-		return body
-	}
-	d := json.NewDecoder(bytes.NewReader(body))
+// plainJSON reads a whole JSON text. Not ok: it is none, or not plain.
+func plainJSON(text []byte) (v any, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	v, err := decodeValue(d, 0)
 	if err != nil {
-		return body
+		return nil, false
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return body
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return body
-	}
-	return out
+	_, err = d.Token()
+	return v, err == io.EOF
 }
 
 var errNotPlain = errors.New("mockserver: not plain JSON")
