@@ -1,5 +1,7 @@
 package mockserver
 
+import "slices"
+
 // A Carrier is where a key travels in a request.
 type Carrier struct {
 	Kind CarrierKind `json:"kind,omitzero"`
@@ -34,6 +36,26 @@ const (
 	// CarrierNone: the API knows no keys; every request executes.
 	CarrierNone CarrierKind = "none"
 )
+
+// inBody reports whether the body must be read for what the carrier holds.
+func (c Carrier) inBody() bool {
+	return c.Kind == CarrierJSON || c.Kind == CarrierForm || c.Kind == CarrierXML
+}
+
+// many reports whether the items of an array have keys of their own.
+func (c Carrier) many() bool { return c.Kind == CarrierJSON && hasStar(c.Name) }
+
+// items are the path to the items that have keys, and the path from each to its
+// key.
+func (c Carrier) items() (items, key []string) {
+	path := tokens(c.Name)
+	for i, token := range slices.Backward(path) {
+		if token == "*" {
+			return path[:i+1], path[i+1:]
+		}
+	}
+	return nil, path
+}
 
 // A Companion is a value that must travel with a key.
 type Companion struct {

@@ -41,8 +41,30 @@ var comparedByDefault = []Part{PartMethod, PartPath, PartQuery, PartBody}
 
 type fingerprint [sha256.Size]byte
 
-// printOf covers what is compared of a request.
-func (c Compared) printOf(r *http.Request, body []byte) fingerprint {
+// printsOf covers what is compared of a request, once for each of its n parts. Of
+// an item of an array the body is the item.
+func (c Compared) printsOf(r *http.Request, body []byte, carrier Carrier, n int) []fingerprint {
+	prints := make([]fingerprint, n)
+	if !carrier.many() {
+		prints[0] = c.print(r, c.said(r, body), body)
+		return prints
+	}
+	v, _ := plainJSON(body) // the keys were found in it
+	for _, pointer := range c.Except {
+		v = without(v, tokens(pointer))
+	}
+	items, _ := carrier.items()
+	for i, item := range valuesOf(v, items) {
+		out, err := json.Marshal(item)
+		if err != nil || i >= n {
+			break
+		}
+		prints[i] = c.print(r, out, out)
+	}
+	return prints
+}
+
+func (c Compared) print(r *http.Request, said, body []byte) fingerprint {
 	parts := c.Parts
 	if parts == nil {
 		parts = comparedByDefault
@@ -50,21 +72,20 @@ func (c Compared) printOf(r *http.Request, body []byte) fingerprint {
 	h := sha256.New()
 	for _, part := range []struct {
 		name Part
-		text func() []byte
+		text []byte
 	}{
-		{PartMethod, func() []byte { return []byte(r.Method) }},
-		{PartPath, func() []byte { return []byte(r.URL.EscapedPath()) }},
-		{PartQuery, func() []byte { return []byte(r.URL.RawQuery) }},
-		{PartBody, func() []byte { return c.said(r, body) }},
-		{PartBytes, func() []byte { return body }},
+		{PartMethod, []byte(r.Method)},
+		{PartPath, []byte(r.URL.EscapedPath())},
+		{PartQuery, []byte(r.URL.RawQuery)},
+		{PartBody, said},
+		{PartBytes, body},
 	} {
 		if slices.Contains(parts, part.name) {
-			add(h, part.text())
+			add(h, part.text)
 		}
 	}
 	for _, name := range c.Headers {
-		values := r.Header.Values(name)
-		add(h, []byte(strings.Join(values, "\n")))
+		add(h, []byte(strings.Join(r.Header.Values(name), "\n")))
 	}
 	return fingerprint(h.Sum(nil))
 }

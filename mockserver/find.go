@@ -1,6 +1,11 @@
 package mockserver
 
-import "time"
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
 
 // A Plant is a field of the request that the API keeps with the effect.
 type Plant struct {
@@ -33,4 +38,153 @@ type Find struct {
 	Absent Answer `json:"absent,omitzero"`
 	// Lag is how old an effect must be to be found. Default none.
 	Lag time.Duration `json:"-"`
+}
+
+// A finding is a find that is ready to be asked.
+type finding struct {
+	Find
+	template
+}
+
+func findingsOf(finds []Find) []finding {
+	out := make([]finding, len(finds))
+	for i, f := range finds {
+		t, err := parseTemplate(f.URL)
+		if err != nil {
+			panic("mockserver: profile: finds: " + err.Error()) // it was checked
+		}
+		out[i] = finding{f, t}
+	}
+	return out
+}
+
+// find answers a request that asks for effects.
+func (x *exchange) find() (Answer, bool) {
+	if x.r.Method != http.MethodGet {
+		return Answer{}, false
+	}
+	for _, f := range x.finds {
+		if asked, ok := f.match(x.r.URL); ok {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			return x.answerTo(f, asked, time.Now()), true
+		}
+	}
+	return Answer{}, false
+}
+
+// answerTo needs the lock.
+func (x *exchange) answerTo(f finding, asked map[string]string, now time.Time) Answer {
+	absent := f.Absent.clone()
+	if absent.Status == 0 {
+		absent = problem(http.StatusNotFound, "not_found", "no such effect is visible")
+	}
+	if f.Stored {
+		if rec := x.store.latest(x.entry.Tenant, asked["key"], now); rec != nil && now.Sub(rec.stored) >= f.Lag {
+			return rec.answer.clone()
+		}
+		return absent
+	}
+	items := []any{}
+	for _, e := range x.effects {
+		if e.Overwritten || e.Tenant != x.entry.Tenant || now.Sub(e.Time) < f.Lag || !e.fits(asked) {
+			continue
+		}
+		if f.Items == "" {
+			a := e.Answer.clone()
+			a.Status = http.StatusOK
+			if f.Reference != "" {
+				a = a.edited(f.Reference, e.ID)
+			}
+			return a
+		}
+		items = append(items, f.item(e))
+	}
+	if f.Items == "" {
+		return absent
+	}
+	return Answer{Status: http.StatusOK}.edited(f.Items, items)
+}
+
+// item is an effect in a list.
+func (f finding) item(e Effect) map[string]any {
+	v, _ := plainJSON([]byte(e.Answer.Body))
+	item, ok := v.(map[string]any)
+	if !ok {
+		item = map[string]any{"id": e.ID}
+	}
+	if f.Reference != "" {
+		withValue(item, tokens(f.Reference), e.ID)
+	}
+	if f.Where != "" {
+		value := e.Planted
+		if value == "" || strings.Contains(f.URL, "{key}") {
+			value = e.Key
+		}
+		withValue(item, tokens(f.Where), value)
+	}
+	return item
+}
+
+// fits reports whether an effect is one that is asked for.
+func (e Effect) fits(asked map[string]string) bool {
+	for name, value := range asked {
+		switch name {
+		case "key":
+			if e.Key != value {
+				return false
+			}
+		case "id":
+			if e.Planted != value {
+				return false
+			}
+		case "since":
+			if e.Time.UTC().Format(time.DateOnly) < value {
+				return false
+			}
+		default:
+			if e.asked[name] != value {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// planted is the value by which the request's effect can be found.
+func (x *exchange) planted() string {
+	plant := x.cfg.Profile.Plant
+	if plant == (Plant{}) {
+		return ""
+	}
+	values, _ := valuesAt(plant.Kind, plant.Name, x.r, x.body)
+	return strings.Join(values, ",")
+}
+
+// asked is what the request says at the placeholders of the finds.
+func (x *exchange) asked() map[string]string {
+	out := map[string]string{}
+	var body any
+	var query url.Values
+	for _, f := range x.finds {
+		for _, name := range f.names() {
+			switch parameter, inQuery := strings.CutPrefix(name, "query."); {
+			case inQuery:
+				if query == nil {
+					query = x.r.URL.Query()
+				}
+				out[name] = query.Get(parameter)
+			case name[0] == '/':
+				if form, ok := formOf(x.r, x.body); ok && form != nil {
+					out[name] = form.Get(strings.Join(tokens(name), "/"))
+					continue
+				}
+				if body == nil {
+					body, _ = plainJSON(x.body)
+				}
+				out[name] = scalarAt(body, name)
+			}
+		}
+	}
+	return out
 }

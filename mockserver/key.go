@@ -6,37 +6,38 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
-// A keyring is what the carrier of a request holds: one key, or one for each
-// item of an array.
+// A keyring is what the carrier of a request holds.
 type keyring struct {
+	// keys is one or none, or, if there are many, one for each item of an array,
+	// empty where the item has none.
 	keys []string
+	many bool
 	// broken: it does not hold what a key must be.
 	broken bool
 }
 
 // String is the keys as the ledger shows them.
-func (k keyring) String() string { return strings.Join(k.keys, ",") }
-
-// inBody reports whether the body must be read for what the carrier holds.
-func (c Carrier) inBody() bool {
-	return c.Kind == CarrierJSON || c.Kind == CarrierForm || c.Kind == CarrierXML
+func (k keyring) String() string {
+	there := slices.DeleteFunc(slices.Clone(k.keys), func(key string) bool { return key == "" })
+	return strings.Join(there, ",")
 }
+
+// lacks reports whether there is no key, or an item without one.
+func (k keyring) lacks() bool { return len(k.keys) == 0 || slices.Contains(k.keys, "") }
 
 // keysOf takes the keys from the carrier. One place holds at most one: a second
 // header line, field or element would be read as one key by one hop and as
 // another by the next. What is broken is returned as it came, for the ledger.
 func (p Profile) keysOf(r *http.Request, body []byte) keyring {
-	if p.Carrier.Kind == CarrierNone {
-		return keyring{}
+	if p.Carrier.many() {
+		return p.itemKeys(body)
 	}
 	values, ok := valuesAt(p.Carrier.Kind, p.Carrier.Name, r, body)
-	ring := keyring{keys: values, broken: !ok}
-	if len(values) > 1 && !(p.Carrier.Kind == CarrierJSON && hasStar(p.Carrier.Name)) {
-		ring.broken = true
-	}
+	ring := keyring{keys: values, broken: !ok || len(values) > 1}
 	for i, key := range values {
 		if p.Carrier.Quoted {
 			inside, quoted := unquote(key)
@@ -47,6 +48,25 @@ func (p Profile) keysOf(r *http.Request, body []byte) keyring {
 			values[i], key = inside, inside
 		}
 		ring.broken = ring.broken || !p.accepts(key)
+	}
+	return ring
+}
+
+// itemKeys takes the keys of an array's items.
+func (p Profile) itemKeys(body []byte) (ring keyring) {
+	if len(body) == 0 {
+		return ring
+	}
+	v, ok := plainJSON(body)
+	ring.broken = !ok
+	items, key := p.Carrier.items()
+	for _, item := range valuesOf(v, items) {
+		texts, ok := textsAt(item, key)
+		if !ok || len(texts) > 0 && !p.accepts(texts[0]) {
+			ring.broken = true
+		}
+		ring.many = true
+		ring.keys = append(ring.keys, strings.Join(texts, ",")) // one at most
 	}
 	return ring
 }
@@ -121,7 +141,7 @@ func valuesAt(kind CarrierKind, name string, r *http.Request, body []byte) (valu
 		if !ok {
 			return nil, false
 		}
-		return textsAt(v, name)
+		return textsAt(v, tokens(name))
 	}
 	return nil, true
 }

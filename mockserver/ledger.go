@@ -67,6 +67,8 @@ type Effect struct {
 	Planted string
 	// Answer that told of it.
 	Answer Answer
+	// asked is what its request says at the placeholders of the finds.
+	asked map[string]string
 }
 
 // Requests returns what was received so far, in order.

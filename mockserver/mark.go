@@ -1,5 +1,10 @@
 package mockserver
 
+import (
+	"fmt"
+	"time"
+)
+
 // A Mark is put on an answer in every way that is set. The zero Mark marks
 // nothing.
 type Mark struct {
@@ -29,3 +34,27 @@ const (
 	// MarkFresh is different on every answer, as the id of a request.
 	MarkFresh MarkValue = "fresh"
 )
+
+// marked puts a mark on an answer that was stored at a time.
+func (x *exchange) marked(a Answer, m Mark, stored time.Time) Answer {
+	value := m.Value
+	switch m.Says {
+	case MarkKey:
+		value = x.key
+	case MarkTime:
+		value = stored.UTC().Format(time.RFC3339Nano)
+	case MarkFresh:
+		value = fmt.Sprintf("req-%06d", x.entry.N) // a request has one answer
+	}
+	setDefault(&value, "true")
+	if m.Header != "" {
+		a = a.with(m.Header, value)
+	}
+	if m.Pointer != "" {
+		a = a.edited(m.Pointer, value)
+	}
+	if m.Status != 0 && a.Status/100 == 2 {
+		a.Status = m.Status
+	}
+	return a
+}

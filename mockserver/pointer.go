@@ -50,10 +50,10 @@ func valuesOf(v any, path []string) []any {
 	return nil
 }
 
-// textsAt are the strings at a pointer; a null counts as absent. Not ok: there is
+// textsAt are the strings at a path; a null counts as absent. Not ok: there is
 // something else.
-func textsAt(v any, pointer string) (texts []string, ok bool) {
-	for _, found := range valuesOf(v, tokens(pointer)) {
+func textsAt(v any, path []string) (texts []string, ok bool) {
+	for _, found := range valuesOf(v, path) {
 		switch found := found.(type) {
 		case string:
 			texts = append(texts, found)
@@ -119,6 +119,21 @@ func withValue(object map[string]any, path []string, value any) bool {
 	}
 	object[path[0]] = value
 	return true
+}
+
+// scalarAt is the text of a string, number or boolean at a pointer.
+func scalarAt(v any, pointer string) string {
+	for _, found := range valuesOf(v, tokens(pointer)) {
+		switch found := found.(type) {
+		case string:
+			return found
+		case json.Number:
+			return found.String()
+		case bool:
+			return strconv.FormatBool(found)
+		}
+	}
+	return ""
 }
 
 // edited is an answer whose JSON body has another value at a pointer. An empty

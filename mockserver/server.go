@@ -28,7 +28,8 @@ type Config struct {
 	// everybody is welcome. See [BearerToken].
 	Authenticate func(*http.Request) error
 	// Tenant is whose request it is: tenants do not see each other's keys.
-	// Default: a digest of the Authorization header. It must not read the body.
+	// Default: a digest of the Authorization header, unless [Profile].Scope says
+	// otherwise. It must not read the body.
 	Tenant func(*http.Request) string
 	// Operation is the part of the API that a key is unique in. Default: there
 	// is one, so that a key on another path is a mismatch.
@@ -86,6 +87,7 @@ type Server struct {
 	URL string
 
 	cfg     Config
+	finds   []finding
 	handler *http.Server
 	dial    func(context.Context) (net.Conn, error)
 	client  *http.Client
@@ -122,6 +124,9 @@ func New(cfg Config) *Server {
 	setDefault(&cfg.MaxBody, 64<<20)
 	if cfg.Tenant == nil {
 		cfg.Tenant = authorizationDigest
+		if cfg.Profile.Scope != nil {
+			cfg.Tenant = func(*http.Request) string { return "" }
+		}
 	}
 	if cfg.Operation == nil {
 		cfg.Operation = func(*http.Request) string { return "" }
@@ -137,8 +142,11 @@ func New(cfg Config) *Server {
 		life: &life{ended: make(chan struct{})},
 		store: store{
 			records: map[id]*record{}, max: cfg.MaxKeys, ttl: cfg.TTL, lease: cfg.Lease,
-			fromStored: cfg.Profile.FromCompletion, keepExpired: cfg.Profile.Expired.Status != 0,
+			fromStored: cfg.Profile.FromCompletion, overwrites: cfg.Profile.OnMismatch == MismatchOverwrites,
+			// A stamp that is too old says by itself that the key has expired.
+			keepExpired: cfg.Profile.Expired.Status != 0 && !cfg.Profile.FromStamp,
 		},
+		finds:   findingsOf(cfg.Profile.Finds),
 		scripts: newScripts(cfg.Script),
 		open:    map[net.Conn]struct{}{},
 	}

@@ -4,20 +4,23 @@ import "time"
 
 // An id is what a key is unique under.
 type id struct {
-	tenant, operation, key string
+	tenant, operation, scope, key string
 }
 
 // A record is what the server knows of a key. It survives [Server.Crash].
 //
 //	running -> stored          the execution ended and its answer is kept
-//	running -> (no record)     it ended without an effect and is released
+//	running -> (no record)     it ended without an effect and is released; what it
+//	                           was to overwrite is the record again
 //	running -> fenced          its lease ran out, a repeat took the key over
 //	running -> indeterminate   the server crashed: nobody knows how far it got
 //	indeterminate -> stored or (no record)   by Reconcile
 type record struct {
 	print fingerprint
-	// first is when the key was first seen; a take-over keeps it.
+	// first is when the key was first seen, or told to be; a take-over keeps it.
 	first time.Time
+	// until is when the key was told to expire; zero: when the ttl ends.
+	until time.Time
 	// lease is when a repeat may take a running record over; zero: never.
 	lease time.Time
 	state recordState
@@ -25,6 +28,11 @@ type record struct {
 	// that an effect was made with, which the server itself does not know.
 	answer *Answer
 	stored time.Time
+	// effect is the number in the ledger of the effect that it tells of, from 1; 0:
+	// none.
+	effect int
+	// over is the stored record that a running one is to overwrite.
+	over *record
 	// settled is closed when the record stops running.
 	settled chan struct{}
 }
@@ -61,6 +69,14 @@ type store struct {
 	fromStored bool
 	// keepExpired remembers that a key has expired.
 	keepExpired bool
+	// overwrites lets another payload take the key of a stored record.
+	overwrites bool
+}
+
+// late reports whether a key has expired by what is told of it.
+func (s *store) late(t told, now time.Time) bool {
+	return !t.until.IsZero() && !now.Before(t.until) ||
+		!t.first.IsZero() && s.ttl >= 0 && now.Sub(t.first) >= s.ttl
 }
 
 // expired is never true of a running record: a live claim is not reaped.
@@ -69,21 +85,31 @@ func (s *store) expired(rec *record, now time.Time) bool {
 	if s.fromStored && rec.state == stored {
 		from = rec.stored
 	}
+	if !rec.until.IsZero() {
+		return rec.state != running && !now.Before(rec.until)
+	}
 	return s.ttl >= 0 && rec.state != running && now.Sub(from) >= s.ttl
 }
 
 // claim looks a key up and takes it if it is free. Another payload is told
 // before the flight: a client with the wrong payload would else be asked to
 // wait for an answer that is never its own.
-func (s *store) claim(k id, print fingerprint, now time.Time) (*record, verdict) {
+func (s *store) claim(k id, print fingerprint, t told, now time.Time) (*record, verdict) {
 	first := now
+	if !t.first.IsZero() {
+		first = t.first
+	}
+	var over *record
 	if rec := s.records[k]; rec != nil {
 		switch {
 		case s.expired(rec, now) && s.keepExpired:
+			rec.answer = nil // all that is needed is that it was there
 			return rec, gone
 		case s.expired(rec, now):
 			delete(s.records, k)
-		case rec.print != print:
+		case rec.print != print && s.overwrites && rec.state == stored:
+			over = rec
+		case rec.print != print && !(s.overwrites && rec.state == running):
 			return rec, mismatch
 		case rec.state == indeterminate:
 			return rec, unknown
@@ -94,14 +120,14 @@ func (s *store) claim(k id, print fingerprint, now time.Time) (*record, verdict)
 		default:
 			rec.state = fenced
 			close(rec.settled)
-			first = rec.first
+			first, over = rec.first, rec.over
 			delete(s.records, k)
 		}
 	}
-	if len(s.records) >= s.max && s.reap(now) == 0 {
+	if over == nil && len(s.records) >= s.max && s.reap(now) == 0 {
 		return nil, full
 	}
-	rec := &record{print: print, first: first, settled: make(chan struct{})}
+	rec := &record{print: print, first: first, until: t.until, over: over, settled: make(chan struct{})}
 	if s.lease > 0 {
 		rec.lease = now.Add(s.lease)
 	}
@@ -112,7 +138,7 @@ func (s *store) claim(k id, print fingerprint, now time.Time) (*record, verdict)
 // keep stores the answer of a running record. One that was forgotten meanwhile
 // is not the key's own any more, and what it learns is lost.
 func (rec *record) keep(a Answer, now time.Time) {
-	rec.state, rec.answer, rec.stored = stored, &a, now
+	rec.state, rec.answer, rec.stored, rec.over = stored, &a, now, nil
 	close(rec.settled)
 }
 
@@ -124,8 +150,30 @@ func (s *store) release(k id, rec *record) {
 	rec.state = fenced
 	close(rec.settled)
 	if s.records[k] == rec {
-		delete(s.records, k)
+		s.drop(k, rec)
 	}
+}
+
+// drop removes a record, or puts back what it was to overwrite.
+func (s *store) drop(k id, rec *record) {
+	if rec.over != nil {
+		s.records[k] = rec.over
+		return
+	}
+	delete(s.records, k)
+}
+
+// latest is the record that was last stored under a tenant's key.
+func (s *store) latest(tenant, key string, now time.Time) (found *record) {
+	for k, rec := range s.records {
+		if k.tenant != tenant || k.key != key || rec.state != stored || s.expired(rec, now) {
+			continue
+		}
+		if found == nil || rec.stored.After(found.stored) {
+			found = rec
+		}
+	}
+	return found
 }
 
 // orphan is what a crash leaves of every running record.
@@ -146,10 +194,10 @@ func (s *store) reconcile(now time.Time) int {
 		}
 		n++
 		if rec.answer == nil {
-			delete(s.records, k)
+			s.drop(k, rec)
 			continue
 		}
-		rec.state, rec.stored = stored, now
+		rec.state, rec.stored, rec.over = stored, now, nil
 	}
 	return n
 }

@@ -20,12 +20,15 @@ type template struct {
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
+// pathSlash stands for a slash between segments, which one inside is not.
+const pathSlash = "\x00"
+
 func parseTemplate(text string) (t template, err error) {
 	if !strings.HasPrefix(text, "/") {
 		return t, fmt.Errorf("%q is no path; start it with /", text)
 	}
 	path, query, _ := strings.Cut(text, "?")
-	if t.path, t.inPath, err = pattern(path, `([^/]+)`); err != nil {
+	if t.path, t.inPath, err = pattern(strings.ReplaceAll(path, "/", pathSlash), `([^\x00]+)`); err != nil {
 		return t, err
 	}
 	t.query, t.inQuery = map[string]*regexp.Regexp{}, map[string][]string{}
@@ -98,7 +101,8 @@ func (t template) match(u *url.URL) (found map[string]string, ok bool) {
 		}
 		return true
 	}
-	if !take(t.path, t.inPath, u.Path) {
+	path, err := url.PathUnescape(strings.ReplaceAll(u.EscapedPath(), "/", pathSlash))
+	if err != nil || !take(t.path, t.inPath, path) {
 		return nil, false
 	}
 	query := u.Query()
@@ -108,4 +112,13 @@ func (t template) match(u *url.URL) (found map[string]string, ok bool) {
 		}
 	}
 	return found, true
+}
+
+// names are those of all placeholders.
+func (t template) names() []string {
+	names := t.inPath
+	for _, more := range t.inQuery {
+		names = append(names[:len(names):len(names)], more...)
+	}
+	return names
 }

@@ -61,6 +61,10 @@ func (x *exchange) show(a Answer) {
 	for _, code := range f.Informational {
 		x.w.WriteHeader(code)
 	}
+	if a.Status < 200 && f.leavesAnswer() {
+		x.head(a) // 102: no other answer comes
+		x.silence()
+	}
 	switch f.See {
 	case SeeReset:
 		x.cut(nil, true)

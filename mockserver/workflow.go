@@ -1,13 +1,9 @@
 package mockserver
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"time"
 )
@@ -27,149 +23,18 @@ func authorizationDigest(r *http.Request) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// An exchange is one request on its way through the server.
-type exchange struct {
-	*Server
-	life   *life // the process that received it
-	entry  *Request
-	fault  Fault
-	key    string
-	keyOK  bool
-	w      http.ResponseWriter
-	r      *http.Request
-	body   []byte
-	behind chan struct{} // closed when Fault.Behind more requests are done
-	late   bool          // the work is left to a goroutine that finishes the entry
-}
-
-// ServeHTTP takes the request through its fault and the workflow.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ring := s.cfg.Profile.keysOf(r, nil)
-	x := &exchange{Server: s, key: ring.String(), keyOK: !ring.broken, w: w, r: r}
-	if !s.receive(x, s.cfg.Tenant(r)) {
-		x.abort()
-	}
-	defer func() {
-		if !x.late {
-			s.finish(x.entry)
-		}
-	}()
-	x.run()
-}
-
-func (x *exchange) run() {
-	f := x.fault
-	if f.See == SeeEarly {
-		x.showEarly()
-		return
-	}
-	if !x.readBody() {
-		return
-	}
-	if f.delivers() {
-		x.late = true
-		go func() { // Close waits for it: the entry is not finished
-			defer x.finish(x.entry)
-			if x.wait(x.behind) && x.sleep(f.Late) {
-				x.reach()
-			}
-		}()
-		x.show(x.scripted())
-		return
-	}
-	if !x.sleep(f.Before) {
-		x.abort()
-	}
-	answer := x.scripted()
-	if f.reaches() {
-		own, ok := x.reach()
-		if !ok {
-			x.abort()
-		}
-		if f.leavesAnswer() {
-			answer = own
-		}
-	}
-	x.hold(f.After)
-	x.show(answer)
-}
-
-// wait returns false if the server dies before the channel is closed.
-func (x *exchange) wait(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	case <-x.life.ended:
-		return false
-	}
-}
-
-// sleep returns false if the server dies first.
-func (x *exchange) sleep(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-x.life.ended:
-		return false
-	}
-}
-
-// hold keeps the answer back while the client still waits for it.
-func (x *exchange) hold(d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-x.r.Context().Done():
-		x.abort()
-	case <-x.life.ended:
-		x.abort()
-	}
-}
-
-// readBody reads the whole body; false if there is nobody or nothing to go on
-// with.
-func (x *exchange) readBody() bool {
-	body, err := io.ReadAll(io.LimitReader(x.r.Body, x.cfg.MaxBody+1))
-	sum := sha256.Sum256(body)
-	x.note(x.entry, func(q *Request) {
-		q.BodyBytes = int64(len(body))
-		q.BodySHA256 = hex.EncodeToString(sum[:])
-	})
-	x.body = body
-	switch {
-	case err != nil: // the rest will not come: no answer can be sure to arrive
-		x.abort()
-	case int64(len(body)) > x.cfg.MaxBody:
-		x.show(problem(http.StatusRequestEntityTooLarge, "body_too_large", ""))
-		return false
-	}
-	return true
-}
-
-// request is the request as the hooks of Config see it: the body whole, and
-// alive as long as the work.
-func (x *exchange) request() *http.Request {
-	r := x.r.WithContext(context.WithoutCancel(x.r.Context()))
-	r.Body = io.NopCloser(bytes.NewReader(x.body))
-	return r
-}
-
 // reach takes the request through the workflow; false if the server died on
-// the way.
+// the way. What it returns is the API's own answer.
 func (x *exchange) reach() (Answer, bool) {
 	x.note(x.entry, func(q *Request) { q.Reached = true })
+	a, ok := x.work()
+	return x.marked(a, x.cfg.Profile.Origin, time.Now()), ok
+}
+
+func (x *exchange) work() (Answer, bool) {
 	p := x.cfg.Profile
 	if x.throttled() {
-		return problem(http.StatusTooManyRequests, "rate_limited", "").with("Retry-After", "1"), true
+		return x.worded(p.Throttled, ""), true
 	}
 	if err := x.authenticate(); err != nil {
 		return problem(http.StatusUnauthorized, "unauthorized", err.Error()).with("WWW-Authenticate", "Bearer"), true
@@ -177,72 +42,79 @@ func (x *exchange) reach() (Answer, bool) {
 	if key, ok := x.lookupKey(); ok {
 		return x.lookUp(key), true
 	}
-	switch unkeyed := safe(x.r.Method) || x.cfg.Unkeyed(x.request()); {
-	case !x.keyOK:
-		return problem(http.StatusBadRequest, "invalid_idempotency_key", "send one key, as the API's rule for keys wants it"), true
-	case !unkeyed && x.key == "" && p.KeyRequired:
-		return problem(http.StatusBadRequest, "idempotency_key_missing", "this API wants a key"), true
-	case unkeyed || x.key == "":
-		return x.execute(nil)
+	if a, ok := x.find(); ok {
+		return a, true
 	}
-	return x.keyed(id{x.entry.Tenant, x.cfg.Operation(x.request()), x.key})
+	unkeyed := safe(x.r.Method) || x.cfg.Unkeyed(x.request())
+	switch {
+	case p.ignores(x.r.Method):
+		return x.executeUnkeyed()
+	case x.ring.broken:
+		return x.worded(p.KeyInvalid, ""), true
+	case unkeyed:
+		return x.execute(x.ring.unclaimed())
+	case p.KeyRequired && x.ring.lacks():
+		return x.worded(p.KeyMissing, ""), true
+	case x.key == "":
+		return x.execute(x.ring.unclaimed())
+	}
+	return x.keyed()
 }
 
-func (x *exchange) keyed(k id) (Answer, bool) {
-	p := x.cfg.Profile
-	print := p.Compared.printOf(x.r, x.body)
-	if p.OnMismatch == MismatchIgnored {
-		print = fingerprint{}
+// executeUnkeyed executes as if there were no key, and says so if there is one.
+func (x *exchange) executeUnkeyed() (Answer, bool) {
+	a, ok := x.execute(x.ring.unclaimed())
+	if x.key != "" {
+		a = x.marked(a, x.cfg.Profile.Ignored, time.Now())
 	}
+	return a, ok
+}
+
+// keyed is the way of a request that has a key.
+func (x *exchange) keyed() (Answer, bool) {
+	p := x.cfg.Profile
+	now := time.Now()
+	told, ok := p.told(x.r, x.body)
+	switch {
+	case !ok:
+		return x.worded(p.KeyInvalid, ""), true
+	case x.store.late(told, now) && p.Expired.Status != 0:
+		return x.worded(p.Expired, ""), true
+	case x.fault.KeysDown && p.KeysDownExecutes:
+		return x.executeUnkeyed()
+	case x.fault.KeysDown:
+		return x.worded(p.KeysDown, ""), true
+	}
+	parts := x.parts(told)
 	for {
-		rec, v, answer := x.claim(k, print)
+		rec, v, past := x.claim(parts)
 		switch v {
 		case granted:
-			return x.execute(&claim{k, rec})
+			return x.execute(parts)
 		case replay:
-			if p.Repeat.Status != 0 {
-				return p.Repeat.clone(), true
-			}
-			if !p.NoMarker {
-				answer = answer.with(p.Marker, "true")
-			}
-			return answer, true
+			return x.repeat(past), true
 		case inFlight:
-			if !p.InFlightWaits {
-				return p.InFlight.clone(), true
-			}
-			if !x.wait(rec.settled) {
+			switch {
+			case p.InFlightExecutes:
+				return x.executeUnkeyed()
+			case !p.InFlightWaits:
+				return x.worded(p.InFlight, ""), true
+			case !x.wait(rec.settled):
 				return Answer{}, false
 			}
 		case mismatch:
 			if p.OnMismatch == MismatchExecutes {
-				return x.execute(nil)
+				return x.executeUnkeyed()
 			}
-			return p.Mismatch.clone(), true
+			return x.worded(p.Mismatch, past.id), true
 		case unknown:
-			return p.Indeterminate.clone(), true
+			return x.worded(p.Indeterminate, ""), true
 		case gone:
-			return p.Expired.clone(), true
+			return x.worded(p.Expired, past.id), true
 		default:
 			return problem(http.StatusServiceUnavailable, "idempotency_store_full", "no room for another key"), true
 		}
 	}
-}
-
-// claim asks the store under the lock; a replay comes with the stored answer.
-func (x *exchange) claim(k id, print fingerprint) (rec *record, v verdict, stored Answer) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.fault.Forget {
-		delete(x.store.records, k)
-		x.fault.Forget = false
-	}
-	rec, v = x.store.claim(k, print, time.Now())
-	if v == replay {
-		x.entry.Replayed = true
-		stored = *rec.answer // never changed
-	}
-	return rec, v, stored
 }
 
 func (x *exchange) authenticate() error {
@@ -255,92 +127,6 @@ func (x *exchange) authenticate() error {
 		return x.cfg.Authenticate(x.request())
 	}
 	return nil
-}
-
-// A claim is a key held by one execution.
-type claim struct {
-	id  id
-	rec *record
-}
-
-// execute does the work, then makes the effect and stores its answer, or
-// releases the claim, under one lock. A panic of a hook or a Close releases
-// the claim: nothing has happened then. False if the server died.
-func (x *exchange) execute(c *claim) (a Answer, ok bool) {
-	defer func() {
-		if c != nil {
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			x.store.release(c.id, c.rec)
-		}
-	}()
-	if !x.sleep(x.cfg.Work) {
-		return Answer{}, false
-	}
-	effect := x.fault.Commit
-	switch {
-	case x.fault.Origin:
-		a = x.scripted()
-	case x.cfg.Execute != nil:
-		a = x.cfg.Execute(x.request()).clone()
-		effect = a.Status < 400
-	default:
-		a = x.answerByDefault()
-		effect = true
-	}
-	if a.Status == 0 {
-		a.Status = http.StatusOK
-	}
-	return x.commit(c, a, effect && !safe(x.r.Method), x.cfg.What(x.request()))
-}
-
-func (x *exchange) commit(c *claim, a Answer, effect bool, what string) (Answer, bool) {
-	now := time.Now()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.life.over() {
-		return Answer{}, false
-	}
-	if c != nil && c.rec.state == fenced {
-		// Another execution holds the key: what stores effects refuses this one.
-		return x.cfg.Profile.InFlight.clone(), true
-	}
-	if x.fault.Crash == CrashBefore {
-		x.crash()
-		return Answer{}, false
-	}
-	if effect {
-		x.effects = append(x.effects, Effect{
-			Time: now, Request: x.entry.N, Tenant: x.entry.Tenant,
-			Key: x.key, What: what, Answer: a.clone(),
-		})
-		x.entry.Effect = true
-	}
-	if x.fault.Crash == CrashBetween {
-		if effect && c != nil {
-			made := a.clone()
-			c.rec.answer = &made
-		}
-		x.crash()
-		return Answer{}, false
-	}
-	if c != nil && (effect || x.cfg.Profile.stores(a.Status)) {
-		c.rec.keep(a.clone(), now)
-	}
-	if x.fault.Crash == CrashAfter {
-		x.crash()
-		return Answer{}, false
-	}
-	return a, true
-}
-
-func (x *exchange) answerByDefault() Answer {
-	a := Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: "{}\n"}
-	if !safe(x.r.Method) {
-		a.Status = http.StatusCreated
-		a.Body = fmt.Sprintf("{\"id\":\"effect-%06d\"}\n", x.entry.N)
-	}
-	return a
 }
 
 func safe(method string) bool {
