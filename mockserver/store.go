@@ -109,7 +109,7 @@ func (s *store) claim(k id, print fingerprint, t told, now time.Time) (*record, 
 			delete(s.records, k)
 		case rec.print != print && s.overwrites && rec.state == stored:
 			over = rec
-		case rec.print != print && !(s.overwrites && rec.state == running):
+		case rec.print != print && !s.overwrites:
 			return rec, mismatch
 		case rec.state == indeterminate:
 			return rec, unknown

@@ -9,6 +9,12 @@
 //
 //	[{"commit": true, "see": "reset"}, {"status": 503, "header": {"Retry-After": "2"}}]
 //
+// With -profile the server plays a public API, by what is known of how it treats
+// keys, or one that a JSON file describes with the fields of mockserver.Profile:
+//
+//	mockserver -profiles
+//	mockserver -profile stripe-v1
+//
 // What was received and what took effect is shown at /.mockserver/, and as JSON
 // at /.mockserver/ledger.json; requests to paths below it are not counted. The
 // command listens on this machine only unless -addr says otherwise.
@@ -25,7 +31,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -55,12 +60,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	seed := flags.Uint64("seed", 0, "seed of 1,000 random faults after the script; 0: none")
 	ttl := flags.Duration("ttl", 0, "how long a key is remembered (default: the profile's, else 24h)")
 	work := flags.Duration("work", 0, "how long an execution takes")
-	profile := flags.String("profile", "", "name of a profile ("+strings.Join(profileNames(), ", ")+") or a JSON file with one")
+	profile := flags.String("profile", "", "name of a profile (see -profiles) or a JSON file with one")
+	list := flags.Bool("profiles", false, "list the names of the profiles and their sources, and do nothing else")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("mockserver: unknown argument %q; flags only", flags.Arg(0))
+	}
+	if *list {
+		for _, p := range mockserver.Profiles() {
+			fmt.Fprintf(stdout, "%s\t%s\n", p.Name, p.Source)
+		}
+		return nil
 	}
 
 	cfg := mockserver.Config{TTL: *ttl, Work: *work}
@@ -112,14 +124,6 @@ func serve(ctx context.Context, addr string, mock *mockserver.Server, stdout io.
 	return err
 }
 
-func profileNames() []string {
-	var names []string
-	for _, p := range mockserver.Profiles() {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 func readProfile(name string) (mockserver.Profile, error) {
 	if name == "" {
 		return mockserver.Profile{}, nil
@@ -130,8 +134,7 @@ func readProfile(name string) (mockserver.Profile, error) {
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return mockserver.Profile{}, fmt.Errorf("mockserver: profile %q is none of %s and no file that can be read: %w",
-			name, strings.Join(profileNames(), ", "), err)
+		return mockserver.Profile{}, fmt.Errorf("mockserver: profile %q is none of those that -profiles lists, and no file that can be read: %w", name, err)
 	}
 	p, err := mockserver.ParseProfile(data)
 	if err != nil {

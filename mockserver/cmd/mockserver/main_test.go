@@ -93,7 +93,7 @@ func TestTheCommandSaysWhatIsWrongWithItsArguments(t *testing.T) {
 	}{
 		{[]string{"-script", write(t, "[{},\n{\"sttus\": 503}]")}, `fault 2, at line 2: json: unknown field "sttus"`},
 		{[]string{"-script", "absent.json"}, "no such file"},
-		{[]string{"-profile", "nobody"}, `profile "nobody" is none of draft, stripe-v1`},
+		{[]string{"-profile", "nobody"}, `profile "nobody" is none of those that -profiles lists`},
 		{[]string{"-profile", write(t, `{"keyMni": 3}`)}, `unknown field "keyMni"`},
 		{[]string{"-addr", "127.0.0.1:99999"}, "invalid port"},
 		{[]string{"extra"}, `unknown argument "extra"`},
@@ -101,6 +101,13 @@ func TestTheCommandSaysWhatIsWrongWithItsArguments(t *testing.T) {
 		err := run(t.Context(), c.args, io.Discard, io.Discard)
 		assert.ErrorContains(t, err, c.want)
 	}
+}
+
+func TestTheCommandListsTheProfiles(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-profiles"}, &out, io.Discard))
+	assert.Contains(t, out.String(), "stripe-v1\thttps://docs.stripe.com/")
 }
 
 func TestTheCommandTakesProfilesAndSeeds(t *testing.T) {
