@@ -85,11 +85,13 @@ type event struct {
 	location string        // answered: where a 307 or 308 to the same origin leads
 	delay    time.Duration // answered: the backoff's next wait
 	stop     bool          // answered: the backoff gives up
-	again    time.Time     // shut: when to ask again
+	again    time.Time     // shut: when to ask again; looked up: not before
 	cause    string        // answered, unready: what happened, in our words
 	stored   *record       // overtaken, read
 	word     word          // resolved
 	finding  Finding       // looked up; an error is a finding that cannot tell
+	settle   time.Duration // looked up: of the lookup that found; zero: as of the contract
+	unasked  bool          // looked up: nobody could be asked
 }
 
 // policy is what decides beside the record: the client's settings and the
@@ -101,7 +103,8 @@ type policy struct {
 	contract    *Contract
 	// distrusted: an answer has contradicted the contract.
 	distrusted bool
-	lookup     bool
+	// lookup: somebody can be asked what became of the intent.
+	lookup bool
 	// copied: the journal is a copy whose original may be in use.
 	copied bool
 	// latest is the highest wall time that the client or its journal has seen.

@@ -1,30 +1,46 @@
 package oncehttp
 
 import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
 
 // A Lookup is a request that shows whether an effect exists. It is a GET to the
-// intent's own scheme and host, with the intent's credentials.
+// intent's own scheme and host, with the intent's credentials and its other
+// headers, without its key. What it says is taken for an answer only where it is
+// JSON, arrived whole, and carries the contract's Origin mark if there is one: a
+// redirect, a 401 or a 5xx cannot tell, nor can a list that may have another
+// page.
 type Lookup struct {
-	// URL is its path and query, in which {key} stands for the key, {id} for the
-	// intent's id that was planted, and {since} for the day before the first
-	// attempt, as 2006-01-02; {/name} is the value that the JSON pointer /name
-	// finds in the request's body, {query.name} a parameter of its query.
+	// URL is its path and query, escaped, in which {key} stands for the key, {id}
+	// for the intent's id that was planted, and {since} for the day before the
+	// first attempt, as 2006-01-02; {/name} is the value that the JSON pointer
+	// /name finds in the request's body, {query.name} a parameter of its query.
+	// Values are escaped for where they stand. Where one is not there the lookup
+	// cannot tell, nor where it is empty, is a step of a path (..), or would end
+	// the quotes that the URL puts around it.
 	URL string
-	// Items is a pointer to a list, each item of which is an effect; Where, a
-	// pointer into an item, must then have the value of the key or of the planted
-	// id, where the API's own filter is not enough. Empty: the answer is the
-	// effect.
+	// Items is a pointer to a list, each item of which is an effect; "/*": the
+	// answer itself is the list. Empty: the answer is the effect, and a 404 says
+	// that there is none. Where, a pointer into the item or the answer, must then
+	// have the value of the key or of the planted id, where the API's own filter
+	// is not enough.
 	Items, Where string
 	// Reference is a pointer, into the item or the answer, to what the effect is
-	// called.
+	// called. Where it finds nothing the lookup cannot tell.
 	Reference string
-	// Stored: the answer is the first answer itself, kept under the key.
+	// Stored: the answer is the first answer itself, kept under the key, with its
+	// status.
 	Stored bool
 	// Proof: that it does not find the effect is proof that there is none, after
-	// Settle, said twice and spaced. Zero: it proves nothing.
+	// Settle, said twice and spaced. Zero, or where the contract's own Proof is
+	// weaker than the vendor's word: it proves nothing.
 	Proof bool
 	// Settle is how long after an attempt its effect may still come to show here.
 	// Zero: Contract.Stored.Settle, or a minute.
@@ -40,12 +56,283 @@ type Plant struct {
 	Name string
 }
 
+// settle is how long after an attempt its effect may still come to show.
+func (l Lookup) settle(c *Contract) time.Duration {
+	if l.Settle > 0 {
+		return l.Settle
+	}
+	return c.settle()
+}
+
+// settle is the time after which what does not show is not there; c may be nil.
+func (c *Contract) settle() time.Duration {
+	if c != nil && c.Stored.Settle > 0 {
+		return c.Stored.Settle
+	}
+	return usualSettle
+}
+
+// canBeAsked: one of the contract's lookups has all that it needs of the record,
+// as far as that shows without the request's body.
+func (c *Contract) canBeAsked(r record) bool {
+	return c != nil && slices.ContainsFunc(c.Lookups, func(l Lookup) bool { return l.fits(r) })
+}
+
+func (l Lookup) fits(r record) bool {
+	lacks := func(name string, there bool) bool { return !there && strings.Contains(l.URL, name) }
+	return !lacks("{id}", r.Begun.Planted != "") && !lacks("{key}", r.Begun.Key != "") && !lacks("{/", r.Begun.Size > 0) &&
+		(l.Where == "" || r.Begun.Key != "" || r.Begun.Planted != "")
+}
+
+// target is the path and query to ask at about a record with this body; false
+// where a value is missing.
+func (l Lookup) target(r record, body []byte) (string, bool) {
+	var b strings.Builder
+	for text, name := range pieces(l.URL) {
+		b.WriteString(text)
+		if name == "" {
+			break
+		}
+		value := r.valueOf(name, body)
+		inQuery := strings.Contains(b.String(), "?")
+		switch {
+		case value == "", quoted(text) && strings.ContainsAny(value, "'\"\\"), !inQuery && climbs(value):
+			return "", false
+		case inQuery:
+			b.WriteString(url.QueryEscape(value))
+		default:
+			b.WriteString(url.PathEscape(value))
+		}
+	}
+	return b.String(), true
+}
+
+// pieces yields the texts of a template, each with the name of the placeholder
+// after it; the last has none.
+func pieces(template string) iter.Seq2[string, string] {
+	return func(yield func(text, name string) bool) {
+		for {
+			text, rest, _ := strings.Cut(template, "{")
+			name, after, closed := strings.Cut(rest, "}")
+			if !closed || name == "" {
+				yield(template, "")
+				return
+			}
+			if !yield(text, name) {
+				return
+			}
+			template = after
+		}
+	}
+}
+
+// valueOf is what a placeholder stands for; empty: there is no one value.
+func (r record) valueOf(name string, body []byte) string {
+	switch parameter, ofQuery := strings.CutPrefix(name, "query."); {
+	case name == "key":
+		return r.Begun.Key
+	case name == "id":
+		return r.Begun.Planted
+	case name == "since" && !r.First.IsZero():
+		return r.First.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	case ofQuery:
+		if u, err := url.Parse(r.Begun.URL); err == nil {
+			if values := u.Query()[parameter]; len(values) == 1 {
+				return values[0]
+			}
+		}
+	case strings.HasPrefix(name, "/"):
+		if doc, ok := readAnswerBody(body); ok {
+			value, _ := doc.textAt(name)
+			return value
+		}
+	}
+	return ""
+}
+
+// quoted: what follows the text stands between quotes.
+func quoted(text string) bool {
+	return slices.ContainsFunc([]string{"'", `"`, "%27", "%22"}, func(q string) bool { return strings.HasSuffix(text, q) })
+}
+
+// climbs: as a part of a path it could lead to another one (RFC 3986 section
+// 5.2.4), before or after a server has undone its escapes.
+func climbs(value string) bool {
+	steps := strings.FieldsFunc(value, func(r rune) bool { return r == '/' || r == '\\' })
+	return slices.Contains(steps, ".") || slices.Contains(steps, "..")
+}
+
+// find reads the answer to a lookup about a record. Unless it is Found, or
+// NotFound with proof, why says what kept it from telling.
+func (l Lookup) find(f facts, c *Contract, r record) (_ Finding, why string) {
+	doc, isJSON := readAnswerBody(f.body)
+	switch status := f.status; {
+	case f.cut:
+		return Finding{}, "its answer was cut off"
+	case f.long:
+		return Finding{}, "its answer is longer than Config.MaxResponseBody"
+	case !c.Origin.isZero() && !c.Origin.marks(f.header, f.body):
+		return Finding{}, fmt.Sprintf("something between us and the API answered %d", status)
+	case isJSON && status == http.StatusNotFound && l.Items == "":
+		return l.absent(c)
+	case status/100 != 2 || status == http.StatusAccepted || status == http.StatusPartialContent:
+		return Finding{}, fmt.Sprintf("it was answered %d", status)
+	case !isJSON:
+		return Finding{}, "its answer is no JSON"
+	case l.Items != "":
+		return l.findListed(doc, f.header, c, r)
+	case doc[0] != '{':
+		return Finding{}, "its answer is no JSON object"
+	case !l.names(doc, r):
+		return Finding{}, "its answer is about something else"
+	}
+	reference, named := l.reference(doc)
+	if !named {
+		return Finding{}, "its answer lacks the reference"
+	}
+	return Finding{Kind: Found, Reference: reference}, ""
+}
+
+func (l Lookup) absent(c *Contract) (Finding, string) {
+	if !l.Proof || c.Proof > ProofVendor {
+		return Finding{}, "it does not show the effect, which proves nothing"
+	}
+	return Finding{Kind: NotFound}, ""
+}
+
+func (l Lookup) findListed(doc answerBody, h http.Header, c *Contract, r record) (Finding, string) {
+	list, ok := doc.at(strings.TrimSuffix(l.Items, "/*"))
+	if !ok || list[0] != '[' {
+		return Finding{}, "its answer lacks the list"
+	}
+	var found Finding
+	items := 0
+	for item := range list.items() {
+		if items++; !l.names(item, r) {
+			continue
+		}
+		reference, named := l.reference(item)
+		switch {
+		case !named:
+			return Finding{}, "its answer lacks the reference"
+		case found.Kind == CannotTell:
+			found = Finding{Kind: Found, Reference: reference}
+		case l.Reference == "" || reference != found.Reference:
+			found.Repeated = true
+		}
+	}
+	if found.Kind == CannotTell && goesOn(h, doc, items) {
+		return Finding{}, "its list has another page"
+	}
+	if found.Kind == CannotTell {
+		return l.absent(c)
+	}
+	return found, ""
+}
+
+// names: what was found is about the record, as far as Where can tell.
+func (l Lookup) names(doc answerBody, r record) bool {
+	if l.Where == "" {
+		return true
+	}
+	value, _ := doc.textAt(l.Where)
+	return value != "" && (value == r.Begun.Key || value == r.Begun.Planted)
+}
+
+func (l Lookup) reference(doc answerBody) (_ string, named bool) {
+	if l.Reference == "" {
+		return "", true
+	}
+	text, _ := doc.textAt(l.Reference)
+	return text, text != ""
+}
+
+// items are the items of an array.
+func (b answerBody) items() iter.Seq[answerBody] {
+	return func(yield func(answerBody) bool) {
+		for i := skipSpace(b, 1); b[i] != ']'; {
+			end := skipJSON(b, i)
+			if !yield(b[i:end]) {
+				return
+			}
+			if i = skipSpace(b, end); b[i] == ',' {
+				i = skipSpace(b, i+1)
+			}
+		}
+	}
+}
+
+// goesOn: a list may have more items than these, by the Link header (RFC 8288)
+// or by a member beside it whose name says so, in any of the ways of many APIs.
+// A wrong yes costs a lookup; a wrong no could prove what is false.
+func goesOn(h http.Header, doc answerBody, items int) bool {
+	for _, link := range h.Values("Link") {
+		if plain := plainName(link); strings.Contains(plain, "relnext") {
+			return true
+		}
+	}
+	var value any
+	return json.Unmarshal(doc, &value) != nil || namesMore(value, float64(items), 4)
+}
+
+func namesMore(value any, items float64, depth int) bool {
+	members, _ := value.(map[string]any)
+	for name, value := range members {
+		plain := plainName(name)
+		total, isNumber := value.(float64)
+		switch {
+		case depth == 0:
+			return true
+		case slices.ContainsFunc([]string{"next", "more", "truncated", "incomplete"}, func(s string) bool { return strings.Contains(plain, s) }):
+			if says(value) {
+				return true
+			}
+		case isNumber && (strings.Contains(plain, "total") || strings.HasSuffix(plain, "count") || strings.HasSuffix(plain, "pages")):
+			if total > items {
+				return true
+			}
+		case namesMore(value, items, depth-1):
+			return true
+		}
+	}
+	return false
+}
+
+// says: a member is there, and is neither no nor nothing.
+func says(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if says(inner) {
+				return true
+			}
+		}
+		return false
+	case []any:
+		return len(v) > 0
+	case string:
+		return v != "" && v != "false" && v != "0"
+	case float64:
+		return v != 0
+	}
+	return value == true
+}
+
 func (k *contractCheck) lookup(field string, l Lookup, c *Contract) {
 	k.failIf(!strings.HasPrefix(l.URL, "/"), "%s.URL %q is not a path; start it with /", field, l.URL)
+	plain := ""
+	for text, name := range pieces(l.URL) {
+		parameter, ofQuery := strings.CutPrefix(name, "query.")
+		ofBody := strings.HasPrefix(name, "/") && pointerProblem(name) == ""
+		known := ofQuery && parameter != "" || ofBody || slices.Contains([]string{"", "key", "id", "since"}, name)
+		k.failIf(!known, "%s.URL has {%s}; use {key}, {id}, {since}, {/pointer} or {query.name}", field, name)
+		plain += text
+	}
+	_, err := url.ParseRequestURI(plain)
+	k.failIf(err != nil || strings.ContainsAny(plain, "#{} "), "%s.URL %q is not an escaped path and query", field, l.URL)
 	k.pointer(field+".Items", l.Items)
 	k.pointer(field+".Where", l.Where)
 	k.pointer(field+".Reference", l.Reference)
-	k.failIf(l.Where != "" && l.Items == "", "%s.Where is set without Items; name the list", field)
 	k.failIf(l.Settle < 0, "%s.Settle is %v; it cannot be negative", field, l.Settle)
 	k.failIf(strings.Contains(l.URL, "{id}") && c.Plant.Kind == CarrierNone, "%s.URL has {id} and Plant is not set", field)
 	k.failIf(strings.Contains(l.URL, "{key}") && c.Carrier.Kind == CarrierNone, "%s.URL has {key} and Carrier is not set", field)

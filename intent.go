@@ -14,7 +14,7 @@ import "time"
 //	send      answered
 //	wait      woke
 //	look up   looked up
-//	settle    taken, resolved, answered (late)
+//	settle    taken, resolved, answered (late), looked up (found, late)
 //
 // cancelled, joined and read may come at any time. An event that does not fit
 // the outstanding command changes nothing, and the command stands.
@@ -59,6 +59,8 @@ func (m machine) step(e event, p policy, now time.Time) (machine, command) {
 	case e.kind == evLookedUp && m.out.kind == cmdLookUp:
 		m.call.lookedUp = true
 		m.hear(e, p, now)
+	case e.kind == evLookedUp && m.out.kind == cmdSettle && e.finding.Kind == Found && m.next.State == Rejected:
+		m.hear(e, p, now) // another's word came first; what was found is true all the same
 	case e.kind == evAdmitted && m.out.kind == cmdAsk:
 		m.call.admitted = true
 		m.decide(p, now)

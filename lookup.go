@@ -12,6 +12,9 @@ type Finding struct {
 	Kind FindingKind
 	// Reference is what the API calls the effect (Found).
 	Reference string
+	// Repeated: there is more than one effect (Found). The outcome then says
+	// MayHaveRepeated.
+	Repeated bool
 }
 
 // FindingKind is the answer of a lookup.
@@ -19,7 +22,7 @@ type FindingKind uint8
 
 const (
 	// CannotTell: the intent stays as it is, and is looked up again after 5
-	// minutes, an hour, then daily.
+	// minutes, an hour, then daily, each up to a minute later.
 	CannotTell FindingKind = iota
 	// Found: the intent is Confirmed.
 	Found
@@ -36,38 +39,60 @@ const (
 // an attempt its effect may still come to show.
 const usualSettle = time.Minute
 
-// lookUp asks. The attempt's time-out bounds the question.
+// lookUp asks: Config.Lookup first, then, where that cannot tell, the contract's
+// lookups in order, until one finds the effect or proves that there is none. A
+// crash meanwhile leaves the record due for a lookup at once.
 func (c *Client) lookUp(f *flight, cmd command) event {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), c.cfg.Retry.AttemptTimeout)
-	defer cancel()
-	defer context.AfterFunc(c.ctx, cancel)()
-	in := &Intent{client: c, outcome: cmd.record.outcome(f.policy.share, f.policy.attempt), ticket: ticket{action: f.action}}
-	finding, err := c.cfg.Lookup(ctx, in)
-	e := event{kind: evLookedUp, finding: finding}
-	if err != nil {
-		f.err = err
-		e.finding, e.cause = Finding{}, newCause(err).Error()
+	e := event{kind: evLookedUp, delay: NewFullJitter(time.Minute, time.Minute).NextBackOff()}
+	var err error
+	if c.cfg.Lookup != nil {
+		ctx, cancel := c.asking(f)
+		in := &Intent{client: c, outcome: cmd.record.outcome(f.policy.share, f.policy.attempt), ticket: ticket{action: f.action}}
+		e.finding, err = c.cfg.Lookup(ctx, in)
+		cancel()
+		e.unasked = err != nil && c.ctx.Err() != nil
 	}
-	e.delay = NewFullJitter(time.Minute, time.Minute).NextBackOff()
+	if err != nil {
+		e.finding = Finding{}
+	}
+	if e.finding.Kind == CannotTell && c.ctx.Err() == nil && f.policy.contract.canBeAsked(cmd.record) {
+		err = c.inquire(f, cmd.record, &e)
+	}
+	if e.finding.Kind == CannotTell && err != nil {
+		f.err, e.cause = err, newCause(err).Error()
+	}
 	ev := c.event(EventLookedUp, cmd.record)
 	ev.Reference, ev.Cause = e.finding.Reference, e.cause
 	c.emit(ev)
 	return e
 }
 
+// asking bounds one question by the attempt's time-out. A caller who leaves does
+// not end it; the client does.
+func (c *Client) asking(f *flight) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(f.ctx), c.cfg.Retry.AttemptTimeout, errAttemptTimeout)
+	stop := context.AfterFunc(c.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
 // find merges a lookup's finding into a record that may have taken effect.
 func (r *record) find(e event, p policy, now time.Time) {
-	settle := usualSettle
-	if p.contract != nil && p.contract.Stored.Settle > 0 {
-		settle = p.contract.Stored.Settle
+	settle := e.settle
+	if settle == 0 {
+		settle = p.contract.settle()
 	}
-	r.Looks++
 	settled := r.Last.Add(settle)
+	if !e.unasked {
+		r.Looks++
+	}
 	switch kind := e.finding.Kind; {
-	case r.State != Pending:
 	case kind == Found:
+		r.Repeated = r.Repeated || e.finding.Repeated
 		r.settle(Confirmed, event{judged: judgement{effect: effectDone, reference: e.finding.Reference}}, r.Last)
 		r.NotBefore, r.Due = time.Time{}, time.Time{}
+	case r.State != Pending:
+	case e.unasked:
+		r.Due = later(r.Due, e.again)
 	case kind == TooEarly || kind == NotFound && now.Before(settled):
 		r.Due = later(settled, now).Add(e.delay)
 	case kind == NotFound && r.Absent.IsZero():
@@ -75,6 +100,10 @@ func (r *record) find(e event, p policy, now time.Time) {
 		r.Due = now.Add(settle)
 	case kind == NotFound && now.Before(r.Absent.Add(settle)):
 		r.Due = r.Absent.Add(settle)
+	case kind == NotFound && r.Reason == StoredFailure:
+		// Said twice, and the same key would only bring the failure again.
+		r.settle(Rejected, event{judged: judgement{reason: StoredFailure}}, r.Last)
+		r.NotBefore, r.Due, r.Absent = time.Time{}, time.Time{}, time.Time{}
 	case kind == NotFound:
 		// Said twice: no attempt so far has had an effect.
 		r.Exposed, r.Parked, r.Reason = false, false, NotSent
@@ -84,7 +113,7 @@ func (r *record) find(e event, p policy, now time.Time) {
 		if e.cause != "" {
 			r.Cause = e.cause
 		}
-		r.Due = now.Add(lookAgain(r.Looks) + e.delay)
+		r.Due = later(now.Add(lookAgain(r.Looks)+e.delay), e.again)
 	}
 }
 

@@ -229,7 +229,7 @@ func (c *Client) setPolicy(f *flight, r record) {
 	if r.Revision == 0 {
 		f.rec = record{}
 	}
-	f.policy = policy{maxAttempts: c.cfg.Retry.MaxAttempts, attempt: c.cfg.Retry.AttemptTimeout, share: c.cfg.WindowShare, lookup: c.cfg.Lookup != nil}
+	f.policy = policy{maxAttempts: c.cfg.Retry.MaxAttempts, attempt: c.cfg.Retry.AttemptTimeout, share: c.cfg.WindowShare}
 	if u, err := url.Parse(r.Begun.URL); err == nil {
 		req := &http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header}
 		f.policy.contract = c.contracts.match(req)
@@ -238,6 +238,7 @@ func (c *Client) setPolicy(f *flight, r record) {
 			c.gates.recall(f.gate, r.Seen, r.NotBefore)
 		}
 	}
+	f.policy.lookup = c.cfg.Lookup != nil || f.policy.contract.canBeAsked(r)
 	if f.policy.contract != nil {
 		c.mu.Lock()
 		f.policy.distrusted = c.distrusted[f.policy.contract.Name]

@@ -97,6 +97,8 @@ type begun struct {
 	Adopted bool `json:"adopted,omitzero"`
 	// Idempotent: the request may be repeated without a key.
 	Idempotent bool `json:"idempotent,omitzero"`
+	// Planted is what was written into the contract's Plant.
+	Planted string `json:"planted,omitzero"`
 
 	Method string      `json:"method"`
 	URL    string      `json:"url"`

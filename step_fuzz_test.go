@@ -103,7 +103,7 @@ func (s *stepped) event(kind eventKind, arg byte) event {
 
 // fitting are the events that each command waits for, the natural one first.
 var fitting = map[commandKind][]eventKind{
-	cmdSettle: {evTaken, evResolved, evAnswered},
+	cmdSettle: {evTaken, evResolved, evAnswered, evLookedUp},
 	cmdAsk:    {evAdmitted, evShut},
 	cmdReady:  {evReadied, evUnready},
 	cmdSave:   {evSaved, evSaveFailed, evSaveUnknown, evOvertaken},

@@ -1,0 +1,252 @@
+package oncehttp
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// lookedUp is a record that may have taken effect, and its request's body.
+func lookedUp() (record, []byte) {
+	body := []byte(`{"reference":"order 42/é","amount":500,"to":{"id":"x'y"},"up":"..","none":""}`)
+	return record{
+		First: time.Date(2026, 3, 1, 0, 30, 0, 0, time.UTC),
+		Begun: begun{Key: "k-1", Planted: "p-1", Size: len(body), URL: "https://api.test/v1/pay?account=7&twice=1&twice=2"},
+	}, body
+}
+
+func TestAValueIsEscapedForWhereItStandsInALookup(t *testing.T) {
+	t.Parallel()
+	r, body := lookedUp()
+	for template, want := range map[string]string{
+		"/pay":                           "/pay",
+		"/pay/{key}":                     "/pay/k-1",
+		"/pay/{/reference}":              "/pay/order%2042%2F%C3%A9",
+		"/pay?ref={/reference}&x={id}":   "/pay?ref=order+42%2F%C3%A9&x=p-1",
+		"/pay?since={since}":             "/pay?since=2026-02-28",
+		"/a/{query.account}/b/{/amount}": "/a/7/b/500",
+		"/s?q=m%5B'id'%5D:'{id}'":        "/s?q=m%5B'id'%5D:'p-1'",
+		"/s?q={/to/id}":                  "/s?q=x%27y",
+	} {
+		got, whole := Lookup{URL: template}.target(r, body)
+		assert.True(t, whole, template)
+		assert.Equal(t, want, got, template)
+	}
+}
+
+func TestALookupWithoutAValueForItsURLIsNotSent(t *testing.T) {
+	t.Parallel()
+	r, body := lookedUp()
+	for template, why := range map[string]string{
+		"/pay/{/missing}":      "nothing is there",
+		"/pay/{/none}":         "it is empty, and /pay/ may be a list",
+		"/pay/{/to}":           "it is an object",
+		"/pay/{query.missing}": "there is no such parameter",
+		"/pay/{query.twice}":   "there are two",
+		"/pay/{/up}/refunds":   "it would lead to another path",
+		"/s?q=id:'{/to/id}'":   "it would end the quotes",
+		"/s?q=id:%22{/to/id}":  "it would end the quotes",
+	} {
+		_, whole := Lookup{URL: template}.target(r, body)
+		assert.False(t, whole, "%s: %s", template, why)
+	}
+	_, whole := Lookup{URL: "/pay/{/reference}"}.target(r, []byte("no JSON"))
+	assert.False(t, whole)
+	_, whole = Lookup{URL: "/pay/{key}"}.target(record{}, nil)
+	assert.False(t, whole)
+	_, whole = Lookup{URL: "/pay?since={since}"}.target(record{}, nil)
+	assert.False(t, whole)
+}
+
+func TestOnlyALookupThatHasItsValuesMakesAnIntentDue(t *testing.T) {
+	t.Parallel()
+	full, _ := lookedUp()
+	none := record{}
+	for l, want := range map[Lookup]bool{
+		{URL: "/pay"}:                               true,
+		{URL: "/pay/{key}"}:                         false,
+		{URL: "/pay?q={id}"}:                        false,
+		{URL: "/pay/{/ref}"}:                        false,
+		{URL: "/pay", Items: "/data", Where: "/id"}: false,
+	} {
+		c := &Contract{Lookups: []Lookup{l}}
+		assert.True(t, c.canBeAsked(full), "%+v", l)
+		assert.Equal(t, want, c.canBeAsked(none), "%+v", l)
+	}
+	assert.False(t, (&Contract{}).canBeAsked(full))
+	assert.False(t, (*Contract)(nil).canBeAsked(full))
+}
+
+// proves, single and listed are lookups of the tests below.
+var (
+	single = Lookup{URL: "/pay/{key}", Reference: "/id", Proof: true}
+	listed = Lookup{URL: "/pay", Items: "/data", Where: "/meta/key", Reference: "/id", Proof: true}
+)
+
+func TestWhatALookupsAnswerProves(t *testing.T) {
+	t.Parallel()
+	const notFound = `{"error":"not_found"}`
+	found := func(reference string) Finding { return Finding{Kind: Found, Reference: reference} }
+	with := func(l Lookup, change func(*Lookup)) Lookup { change(&l); return l }
+	unproved := func(l *Lookup) { l.Proof = false }
+	root := with(listed, func(l *Lookup) { l.Items = "/*" })
+	filtered := with(listed, func(l *Lookup) { l.Where = "" })
+	for name, c := range map[string]struct {
+		l      Lookup
+		status int
+		body   string
+		want   Finding
+	}{
+		"one":                          {single, 200, `{"id":"ch_1"}`, found("ch_1")},
+		"one, by a number":             {single, 200, `{"id":9007199254740993}`, found("9007199254740993")},
+		"one, nameless":                {Lookup{URL: "/pay"}, 200, `{}`, found("")},
+		"one, without its name":        {single, 200, `{"error":"none"}`, Finding{}},
+		"one, of another":              {with(single, func(l *Lookup) { l.Where = "/key" }), 200, `{"id":"ch_1","key":"k-2"}`, Finding{}},
+		"one, of this":                 {with(single, func(l *Lookup) { l.Where = "/key" }), 200, `{"id":"ch_1","key":"k-1"}`, found("ch_1")},
+		"one, stored with its status":  {with(single, func(l *Lookup) { l.Stored = true }), 201, `{"id":"ch_1"}`, found("ch_1")},
+		"a list in place of one":       {single, 200, `[]`, Finding{}},
+		"a text in place of one":       {single, 200, `"ch_1"`, Finding{}},
+		"none":                         {single, 404, notFound, Finding{Kind: NotFound}},
+		"none, without proof":          {with(single, unproved), 404, notFound, Finding{}},
+		"a page that is not found":     {single, 404, "<html>404</html>", Finding{}},
+		"a 404 without a body":         {single, 404, "", Finding{}},
+		"gone":                         {single, 410, notFound, Finding{}},
+		"refused":                      {single, 401, notFound, Finding{}},
+		"forbidden":                    {single, 403, notFound, Finding{}},
+		"moved":                        {single, 302, `{"id":"ch_1"}`, Finding{}},
+		"not looked yet":               {single, 202, `{"id":"ch_1"}`, Finding{}},
+		"a part":                       {single, 206, `{"id":"ch_1"}`, Finding{}},
+		"a failure":                    {single, 500, `{"id":"ch_1"}`, Finding{}},
+		"throttled":                    {listed, 429, `{"data":[]}`, Finding{}},
+		"a page":                       {single, 200, "<html>login</html>", Finding{}},
+		"listed":                       {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-2"}},{"id":"b","meta":{"key":"k-1"}}]}`, found("b")},
+		"listed by what was planted":   {listed, 200, `{"data":[{"id":"b","meta":{"key":"p-1"}}]}`, found("b")},
+		"listed, and another page":     {listed, 200, `{"has_more":true,"data":[{"id":"b","meta":{"key":"k-1"}}]}`, found("b")},
+		"listed twice":                 {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-1"}},{"id":"b","meta":{"key":"k-1"}}]}`, Finding{Kind: Found, Reference: "a", Repeated: true}},
+		"listed twice as one":          {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-1"}},{"id":"a","meta":{"key":"k-1"}}]}`, found("a")},
+		"listed without a name":        {listed, 200, `{"data":[{"meta":{"key":"k-1"}}]}`, Finding{}},
+		"filtered by the API":          {filtered, 200, `{"data":[{"id":"a"}]}`, found("a")},
+		"the answer is the list":       {root, 200, `[{"id":"a","meta":{"key":"k-1"}}]`, found("a")},
+		"the answer is an empty list":  {root, 200, `[]`, Finding{Kind: NotFound}},
+		"an empty list":                {listed, 200, `{"data":[]}`, Finding{Kind: NotFound}},
+		"an empty list, no proof":      {with(listed, unproved), 200, `{"data":[]}`, Finding{}},
+		"a list of others":             {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-2"}}],"has_more":false,"next":null,"total":1}`, Finding{Kind: NotFound}},
+		"a list that is null":          {listed, 200, `{"data":null}`, Finding{}},
+		"a list that is not there":     {listed, 200, `{"error":"none"}`, Finding{}},
+		"a list that is none":          {listed, 200, `{"data":{}}`, Finding{}},
+		"no such list":                 {listed, 404, notFound, Finding{}},
+		"more":                         {listed, 200, `{"data":[],"has_more":true}`, Finding{}},
+		"next page":                    {listed, 200, `{"data":[],"links":{"self":"/a","next":{"href":"/b"}}}`, Finding{}},
+		"no next page":                 {listed, 200, `{"data":[],"links":{"self":"/a","next":{"href":null}}}`, Finding{Kind: NotFound}},
+		"next token":                   {listed, 200, `{"data":[],"NextToken":"AAA"}`, Finding{}},
+		"no next token":                {listed, 200, `{"data":[],"nextToken":""}`, Finding{Kind: NotFound}},
+		"truncated":                    {listed, 200, `{"data":[],"IsTruncated":true}`, Finding{}},
+		"incomplete":                   {listed, 200, `{"data":[],"incomplete_results":true}`, Finding{}},
+		"more in all than are shown":   {listed, 200, `{"data":[],"meta":{"pagination":{"total_count":3}}}`, Finding{}},
+		"a search that is cut in time": {listed, 200, `{"data":[],"page":{"totalPages":2}}`, Finding{}},
+	} {
+		r, _ := lookedUp()
+		got, why := c.l.find(facts{status: c.status, body: []byte(c.body)}, &Contract{}, r)
+		assert.Equal(t, c.want, got, name)
+		assert.Equal(t, c.want.Kind == CannotTell, why != "", "%s: %q", name, why)
+	}
+}
+
+func TestALookupCannotTellFromAnAnswerThatIsNotWholeOrNotTheAPIs(t *testing.T) {
+	t.Parallel()
+	r, _ := lookedUp()
+	whole := facts{status: 404, body: []byte(`{}`), header: http.Header{}}
+	kind := func(f facts, c Contract) FindingKind {
+		found, _ := single.find(f, &c, r)
+		return found.Kind
+	}
+	require.Equal(t, NotFound, kind(whole, Contract{}))
+	cut, long := whole, whole
+	cut.cut, long.long = true, true
+	assert.Equal(t, CannotTell, kind(cut, Contract{}))
+	assert.Equal(t, CannotTell, kind(long, Contract{}))
+
+	marked := Contract{Origin: Marker{Headers: []string{"Request-Id"}}}
+	assert.Equal(t, CannotTell, kind(whole, marked), "a proxy's 404 proves nothing")
+	whole.header.Set("Request-Id", "req_1")
+	assert.Equal(t, NotFound, kind(whole, marked))
+
+	assert.Equal(t, NotFound, kind(whole, Contract{Proof: ProofVendor}))
+	assert.Equal(t, CannotTell, kind(whole, Contract{Proof: ProofSecondary}), "hearsay never causes a resend")
+}
+
+func TestALinkToANextPageKeepsAListFromProvingAbsence(t *testing.T) {
+	t.Parallel()
+	r, _ := lookedUp()
+	for link, want := range map[string]FindingKind{
+		`</pay?page=1>; rel="prev"`:                                 NotFound,
+		`</pay?page=3>; rel="next"`:                                 CannotTell,
+		`</pay?page=1>; rel=prev, </pay?page=3>; title=x; rel=next`: CannotTell,
+	} {
+		got, _ := listed.find(facts{status: 200, body: []byte(`{"data":[]}`), header: http.Header{"Link": {link}}}, &Contract{}, r)
+		assert.Equal(t, want, got.Kind, link)
+	}
+}
+
+func TestAWrongLookupIsRefused(t *testing.T) {
+	t.Parallel()
+	key := Carrier{Kind: CarrierHeader, Name: "Idempotency-Key"}
+	for l, want := range map[Lookup]string{
+		{URL: "pay/{key}"}:                     "start it with /",
+		{URL: "/pay/{what}"}:                   "{what}",
+		{URL: "/pay/{/a~}"}:                    "{/a~}",
+		{URL: "/pay/{query.}"}:                 "{query.}",
+		{URL: "/pay/{key"}:                     "not an escaped path",
+		{URL: "/pay/{}"}:                       "not an escaped path",
+		{URL: "/pay/key}"}:                     "not an escaped path",
+		{URL: "/pay?q=a b"}:                    "not an escaped path",
+		{URL: "/pay#x"}:                        "not an escaped path",
+		{URL: "/pay/{id}"}:                     "Plant is not set",
+		{URL: "/pay", Reference: "id"}:         "Reference",
+		{URL: "/pay", Settle: -1}:              "Settle",
+		{URL: "/pay/{key}?a={/b/0}&c={since}"}: "",
+	} {
+		c := Contract{Match: Match{Hosts: []string{"*"}}, Carrier: key, Window: Window{Kind: WindowForever}, Lookups: []Lookup{l}}
+		_, err := newContractSet([]Contract{c})
+		if want == "" {
+			assert.NoError(t, err, l.URL)
+			continue
+		}
+		if assert.Error(t, err, l.URL) {
+			assert.Contains(t, err.Error(), want, l.URL)
+		}
+	}
+}
+
+// FuzzLookupAnswer: whatever a server says, proof of absence is an empty answer
+// of the kind that was asked for, and an effect has its name.
+func FuzzLookupAnswer(f *testing.F) {
+	f.Add(404, []byte(`{"error":"not_found"}`), "", true)
+	f.Add(200, []byte(`{"data":[{"id":"a","meta":{"key":"k-1"}}],"has_more":false}`), "/data", true)
+	f.Add(200, []byte(`[ {"id":1} , 2 ]`), "/*", false)
+	f.Fuzz(func(t *testing.T, status int, body []byte, items string, proof bool) {
+		if pointerProblem(items) != "" {
+			t.Skip()
+		}
+		r, _ := lookedUp()
+		l := Lookup{URL: "/pay", Items: items, Reference: "/id", Proof: proof}
+		seen := facts{status: status, body: body}
+		got, why := l.find(seen, &Contract{}, r)
+		again, _ := l.find(seen, &Contract{}, r)
+		require.Equal(t, got, again)
+		require.Equal(t, got.Kind == CannotTell, why != "")
+		switch got.Kind {
+		case Found:
+			require.Equal(t, 2, status/100)
+			require.NotEmpty(t, got.Reference)
+		case NotFound:
+			require.True(t, proof)
+			require.True(t, status/100 == 2 && items != "" || status == 404 && items == "")
+		default:
+			require.Equal(t, Finding{}, got)
+		}
+	})
+}
