@@ -42,7 +42,8 @@ type Config struct {
 	// Gate is what is done about a host that fails: by default its requests
 	// wait while one at a time probes it.
 	Gate Gate
-	// Authorize puts credentials into the request of an attempt. It runs on
+	// Authorize puts credentials into the request of an attempt, or of a
+	// contract's lookup, which is a GET with neither key nor body. It runs on
 	// every attempt, after the wait and before the save that starts it, with the
 	// key in place. stale: the last credentials were refused. It may add headers
 	// and credential parameters; it must not change anything else. The request's
@@ -50,8 +51,19 @@ type Config struct {
 	// Close; what is sent under it through this client is passed through.
 	Authorize func(req *http.Request, stale bool) error
 	// Lookup asks the system of record what became of an intent that may have
-	// taken effect and is not sent again. Nil: nobody asks. See [Finding].
+	// taken effect and is not sent again. Where it cannot tell, or is nil, the
+	// lookups of the intent's contract are asked; without any nobody is. See
+	// [Finding].
 	Lookup func(ctx context.Context, in *Intent) (Finding, error)
+	// Plant writes an id of its own into each new intent's request, in the field that
+	// its contract names (Contract.Plant), so that the contract's lookups can ask
+	// for it later. It changes what the API gets, by that one header or field; the
+	// rest of the body stays as it is, byte for byte, and the fingerprint is that
+	// of the request without it. A field that the caller has set stays as it is,
+	// and a request that is signed, is longer than MaxRequestBody with it, or has
+	// no place for it goes out without: then no lookup asks for the id. Default:
+	// nothing is planted.
+	Plant bool
 	// Principal says whose action a request is, from credentials say. Another
 	// principal that comes with the same action gets ErrPrincipal, neither the
 	// stored answer nor a share in the call. Nil: all are one.

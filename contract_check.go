@@ -71,7 +71,7 @@ func checkContract(c *Contract, index int) []error {
 	for i, l := range c.Lookups {
 		k.lookup(fmt.Sprintf("Lookups[%d]", i), l, c)
 	}
-	k.plant(c.Plant)
+	k.plant(c)
 	k.failIf(c.Pin >= PinPath<<1, "Pin is %d; join the Pin constants", c.Pin)
 	k.failIf(c.Proof > ProofUnknown, "Proof is %d; use one of the Proof constants", c.Proof)
 	if c.AsOf != "" {

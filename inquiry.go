@@ -80,8 +80,8 @@ func (c *Contract) canBeAsked(r record) bool {
 
 func (l Lookup) fits(r record) bool {
 	lacks := func(name string, there bool) bool { return !there && strings.Contains(l.URL, name) }
-	return !lacks("{id}", r.Begun.Planted != "") && !lacks("{key}", r.Begun.Key != "") && !lacks("{/", r.Begun.Size > 0) &&
-		(l.Where == "" || r.Begun.Key != "" || r.Begun.Planted != "")
+	return !lacks("{id}", r.planted() != "") && !lacks("{key}", r.Begun.Key != "") && !lacks("{/", r.Begun.Size > 0) &&
+		(l.Where == "" || r.Begun.Key != "" || r.planted() != "")
 }
 
 // target is the path and query to ask at about a record with this body; false
@@ -132,7 +132,7 @@ func (r record) valueOf(name string, body []byte) string {
 	case name == "key":
 		return r.Begun.Key
 	case name == "id":
-		return r.Begun.Planted
+		return r.planted()
 	case name == "since" && !r.First.IsZero():
 		return r.First.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	case ofQuery:
@@ -236,7 +236,7 @@ func (l Lookup) names(doc answerBody, r record) bool {
 		return true
 	}
 	value, _ := doc.textAt(l.Where)
-	return value != "" && (value == r.Begun.Key || value == r.Begun.Planted)
+	return value != "" && (value == r.Begun.Key || value == r.planted())
 }
 
 func (l Lookup) reference(doc answerBody) (_ string, named bool) {
@@ -338,10 +338,14 @@ func (k *contractCheck) lookup(field string, l Lookup, c *Contract) {
 	k.failIf(strings.Contains(l.URL, "{key}") && c.Carrier.Kind == CarrierNone, "%s.URL has {key} and Carrier is not set", field)
 }
 
-func (k *contractCheck) plant(p Plant) {
+func (k *contractCheck) plant(c *Contract) {
+	p := c.Plant
 	if p.Kind == CarrierNone {
 		k.failIf(p.Name != "", "Plant.Name is set without a Kind")
 		return
 	}
+	k.failIf(p.Kind != CarrierHeader && p.Kind != CarrierJSON && p.Kind != CarrierForm, "Plant.Kind is %d; use CarrierHeader, CarrierJSON or CarrierForm", p.Kind)
+	k.failIf(p.Kind == CarrierJSON && slices.Contains(strings.Split(p.Name, "/"), "*"), "Plant.Name %q has a *; an id is planted once", p.Name)
+	k.failIf(p.Kind == c.Carrier.Kind && strings.EqualFold(p.Name, c.Carrier.Name), "Plant is the Carrier's field, which has the key; ask for {key}")
 	k.place("Plant", p.Kind, p.Name)
 }

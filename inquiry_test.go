@@ -5,16 +5,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+const plantedID = "0195f0a0-0000-7000-8000-000000000001"
 
 // lookedUp is a record that may have taken effect, and its request's body.
 func lookedUp() (record, []byte) {
 	body := []byte(`{"reference":"order 42/é","amount":500,"to":{"id":"x'y"},"up":"..","none":""}`)
 	return record{
+		ID:    uuid.MustParse(plantedID),
 		First: time.Date(2026, 3, 1, 0, 30, 0, 0, time.UTC),
-		Begun: begun{Key: "k-1", Planted: "p-1", Size: len(body), URL: "https://api.test/v1/pay?account=7&twice=1&twice=2"},
+		Begun: begun{Key: "k-1", Planted: Plant{Kind: CarrierHeader, Name: "X-Ref"}, Size: len(body), URL: "https://api.test/v1/pay?account=7&twice=1&twice=2"},
 	}, body
 }
 
@@ -25,10 +29,10 @@ func TestAValueIsEscapedForWhereItStandsInALookup(t *testing.T) {
 		"/pay":                           "/pay",
 		"/pay/{key}":                     "/pay/k-1",
 		"/pay/{/reference}":              "/pay/order%2042%2F%C3%A9",
-		"/pay?ref={/reference}&x={id}":   "/pay?ref=order+42%2F%C3%A9&x=p-1",
+		"/pay?ref={/reference}&x={id}":   "/pay?ref=order+42%2F%C3%A9&x=" + plantedID,
 		"/pay?since={since}":             "/pay?since=2026-02-28",
 		"/a/{query.account}/b/{/amount}": "/a/7/b/500",
-		"/s?q=m%5B'id'%5D:'{id}'":        "/s?q=m%5B'id'%5D:'p-1'",
+		"/s?q=m%5B'id'%5D:'{id}'":        "/s?q=m%5B'id'%5D:'" + plantedID + "'",
 		"/s?q={/to/id}":                  "/s?q=x%27y",
 	} {
 		got, whole := Lookup{URL: template}.target(r, body)
@@ -123,7 +127,7 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 		"throttled":                    {listed, 429, `{"data":[]}`, Finding{}},
 		"a page":                       {single, 200, "<html>login</html>", Finding{}},
 		"listed":                       {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-2"}},{"id":"b","meta":{"key":"k-1"}}]}`, found("b")},
-		"listed by what was planted":   {listed, 200, `{"data":[{"id":"b","meta":{"key":"p-1"}}]}`, found("b")},
+		"listed by what was planted":   {listed, 200, `{"data":[{"id":"b","meta":{"key":0195f0a0-0000-7000-8000-000000000001}}]}`, found("b")},
 		"listed, and another page":     {listed, 200, `{"has_more":true,"data":[{"id":"b","meta":{"key":"k-1"}}]}`, found("b")},
 		"listed twice":                 {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-1"}},{"id":"b","meta":{"key":"k-1"}}]}`, Finding{Kind: Found, Reference: "a", Repeated: true}},
 		"listed twice as one":          {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-1"}},{"id":"a","meta":{"key":"k-1"}}]}`, found("a")},

@@ -185,8 +185,12 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 		if r, err = c.newRecord(*t, now); err != nil {
 			return m, nil, err
 		}
+		body := t.draft.body
+		if c.cfg.Plant && t.contract != nil {
+			body = r.plant(t.contract.Plant, t.draft, c.cfg.MaxRequestBody)
+		}
 		m = machine{next: r, dirty: true}
-		f.body, f.firstBody = t.draft.body, t.draft.body
+		f.body, f.firstBody = body, body
 		f.names = t.names(r)
 	default:
 		return m, nil, err
@@ -296,7 +300,7 @@ func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (
 	if r.Tombstone {
 		differs = []string{"payload"}
 	} else if len(body) == r.Begun.Size {
-		differs = differences(r.Begun.payload(body), t.draft.begun.payload(t.draft.body), c.identity)
+		differs = differences(r.Begun.payload(body), r.compared(t.draft), c.identity)
 		if len(differs) == 0 {
 			return told{}, false
 		}

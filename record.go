@@ -97,8 +97,8 @@ type begun struct {
 	Adopted bool `json:"adopted,omitzero"`
 	// Idempotent: the request may be repeated without a key.
 	Idempotent bool `json:"idempotent,omitzero"`
-	// Planted is what was written into the contract's Plant.
-	Planted string `json:"planted,omitzero"`
+	// Planted is where the ID was written into the request. Zero: nowhere.
+	Planted Plant `json:"planted,omitzero"`
 
 	Method string      `json:"method"`
 	URL    string      `json:"url"`
