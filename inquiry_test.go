@@ -127,7 +127,7 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 		"throttled":                    {listed, 429, `{"data":[]}`, Finding{}},
 		"a page":                       {single, 200, "<html>login</html>", Finding{}},
 		"listed":                       {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-2"}},{"id":"b","meta":{"key":"k-1"}}]}`, found("b")},
-		"listed by what was planted":   {listed, 200, `{"data":[{"id":"b","meta":{"key":0195f0a0-0000-7000-8000-000000000001}}]}`, found("b")},
+		"listed by what was planted":   {listed, 200, `{"data":[{"id":"b","meta":{"key":"0195f0a0-0000-7000-8000-000000000001"}}]}`, found("b")},
 		"listed, and another page":     {listed, 200, `{"has_more":true,"data":[{"id":"b","meta":{"key":"k-1"}}]}`, found("b")},
 		"listed twice":                 {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-1"}},{"id":"b","meta":{"key":"k-1"}}]}`, Finding{Kind: Found, Reference: "a", Repeated: true}},
 		"listed twice as one":          {listed, 200, `{"data":[{"id":"a","meta":{"key":"k-1"}},{"id":"a","meta":{"key":"k-1"}}]}`, found("a")},
