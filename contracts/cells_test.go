@@ -1,0 +1,140 @@
+package contracts
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+// A mishap is what happens to an action's first request, and perhaps its second.
+type mishap struct {
+	name   string
+	script []mockserver.Fault
+}
+
+func mishaps() []mishap {
+	portal := mockserver.Fault{Status: 200, Header: map[string][]string{"Content-Type": {"text/html"}}, Body: "<html>please log in</html>"}
+	return []mishap{
+		{"answer lost", []mockserver.Fault{mockserver.Lost()}},
+		{"request lost", []mockserver.Fault{{See: mockserver.SeeReset}}},
+		{"500 and nothing done", []mockserver.Fault{{Origin: true, Status: 500}}},
+		{"500 and done", []mockserver.Fault{{Origin: true, Commit: true, Status: 500}}},
+		{"502 of a proxy", []mockserver.Fault{mockserver.Gateway(502)}},
+		{"504 of a proxy, and done", []mockserver.Fault{mockserver.Gateway(504).Committed()}},
+		{"answer lost, then 403 of a firewall", []mockserver.Fault{mockserver.Lost(), mockserver.Gateway(403)}},
+		{"answer cut short", []mockserver.Fault{{Commit: true, See: mockserver.SeeTruncated, Keep: 4}}},
+		{"a portal's 200", []mockserver.Fault{portal}},
+	}
+}
+
+// outages are how long the host is gone after the mishap.
+func outages() []time.Duration { return []time.Duration{0, 20 * minute, 3 * day} }
+
+// A tally counts how a contract's cells end.
+type tally struct{ cells, settled, person, misled int }
+
+// TestWhoEndsAContractsFaultCells plays every mishap before every outage, lets
+// the client go on for forty days, and counts: settled as it is, left to a
+// person, told what is not so. The last is possible only where no mark tells the
+// API's own success from another's.
+func TestWhoEndsAContractsFaultCells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the table is made in the long run of the tests")
+	}
+	rows := map[string]tally{}
+	for _, c := range every() {
+		t.Run(c.Name, func(t *testing.T) {
+			var sum tally
+			for _, m := range mishaps() {
+				for _, outage := range outages() {
+					inWorld(t, c, mockserver.Config{Script: m.script}, func(w *world) {
+						sum.add(w, w.cell(outage), m.name)
+					})
+				}
+			}
+			rows[c.Name] = sum
+		})
+	}
+	if len(rows) == len(every()) {
+		compareTable(t, "../docs/contracts.md", "cells", cellTable(rows))
+	}
+}
+
+// cell drives the action through an outage and forty days, with a restart.
+func (w *world) cell(outage time.Duration) *oncehttp.Outcome {
+	c := w.open("a", func(cfg *oncehttp.Config) { cfg.Retry.MaxAttempts = 2 })
+	if outage > 0 {
+		go func() {
+			time.Sleep(100 * time.Millisecond) // the first request is through
+			w.server.RefuseDials(-1)
+			time.Sleep(outage)
+			w.server.RefuseDials(0)
+		}()
+	}
+	w.do(c, w.request(""))
+	require.NoError(w.t, c.Close())
+	c = w.open("a", nil)
+	defer c.Close()
+	o := w.run(c, 40*day)
+	time.Sleep(outage)
+	return o
+}
+
+func (s *tally) add(w *world, o *oncehttp.Outcome, mishap string) {
+	effects := w.effects()
+	assert.LessOrEqual(w.t, effects, w.effectsOfOne(), "%s: one action, and more than one effect", mishap)
+	s.cells++
+	switch {
+	case o.State == oncehttp.Pending:
+		s.person++
+	case (o.State == oncehttp.Confirmed) == (effects > 0):
+		s.settled++
+	default:
+		s.misled++
+		assert.True(w.t, isZero(w.contract.Origin), "%s: told %s, and there are %d effects", mishap, o.State, effects)
+	}
+}
+
+func cellTable(rows map[string]tally) string {
+	var b strings.Builder
+	b.WriteString("| contract | key | window | mark of its own answers | look-up | settles by itself | ends with a person | told what is not so |\n|---|---|---|---|---|---|---|---|\n")
+	for _, c := range every() {
+		r := rows[c.Name]
+		share := func(n int) string { return fmt.Sprintf("%d %%", (100*n+r.cells/2)/r.cells) }
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", c.Name, carrierText(c), windowText(c),
+			yes(!isZero(c.Origin)), yes(len(c.Lookups) > 0), share(r.settled), share(r.person), share(r.misled))
+	}
+	return b.String()
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return ""
+}
+
+// compareTable compares what stands between two marks of a page.
+func compareTable(t *testing.T, path, name, want string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	before, rest, ok := strings.Cut(string(text), begin)
+	require.True(t, ok, "%s has no mark %q", path, begin)
+	got, after, ok := strings.Cut(rest, end)
+	require.True(t, ok, "%s has no mark %q", path, end)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(before+begin+want+end+after), 0o644))
+		return
+	}
+	assert.Equal(t, want, got, "the table of %s is not current: go test ./contracts -update", path)
+}
