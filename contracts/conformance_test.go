@@ -34,7 +34,8 @@ func scenarios() []scenario {
 		}},
 		{"duplicate in flight", nil, 3 * time.Second, func(w *world) *oncehttp.Outcome {
 			return w.beside(func(b *oncehttp.Client, key string) *oncehttp.Outcome {
-				return w.do(b, w.request(key))
+				w.do(b, w.request(key))
+				return w.run(b, 10*minute)
 			})
 		}},
 		{"5xx without effect", []mockserver.Fault{{Origin: true, Status: 500}}, 0, func(w *world) *oncehttp.Outcome {

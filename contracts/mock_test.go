@@ -43,7 +43,9 @@ func profileOf(c oncehttp.Contract) mockserver.Profile {
 		NoMarker:       isZero(c.Replay),
 		Ignored:        markOf(c.Ignored, "true"),
 		Origin:         markOf(c.Origin, ""),
-		Plant:          mockserver.Plant{Kind: carrierKind(c.Plant.Kind), Name: c.Plant.Name},
+	}
+	if c.Plant.Kind != oncehttp.CarrierNone {
+		p.Plant = mockserver.Plant{Kind: carrierKind(c.Plant.Kind), Name: c.Plant.Name}
 	}
 	if c.Carrier.Kind == oncehttp.CarrierNone {
 		return mockserver.Profile{Name: p.Name, Source: p.Source, Carrier: p.Carrier, NoMarker: true, Origin: p.Origin, Plant: p.Plant, Finds: findsOf(c)}
