@@ -1,9 +1,11 @@
 package contracts
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,21 +73,35 @@ func TestWhoEndsAContractsFaultCells(t *testing.T) {
 // cell drives the action through an outage and forty days, with a restart.
 func (w *world) cell(outage time.Duration) *oncehttp.Outcome {
 	c := w.open("a", func(cfg *oncehttp.Config) { cfg.Retry.MaxAttempts = 2 })
-	if outage > 0 {
-		go func() {
-			time.Sleep(100 * time.Millisecond) // the first request is through
-			w.server.RefuseDials(-1)
-			time.Sleep(outage)
-			w.server.RefuseDials(0)
-		}()
-	}
+	defer w.outage(outage)()
 	w.do(c, w.request(""))
 	require.NoError(w.t, c.Close())
 	c = w.open("a", nil)
 	defer c.Close()
-	o := w.run(c, 40*day)
-	time.Sleep(outage)
-	return o
+	return w.run(c, 40*day)
+}
+
+// outage lets the host be gone for so long, from just after the first request.
+// The function returned ends it.
+func (w *world) outage(d time.Duration) (end func()) {
+	if d == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	sleep := func(d time.Duration) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(d):
+		}
+	}
+	var over sync.WaitGroup
+	over.Go(func() {
+		sleep(100 * time.Millisecond)
+		w.server.RefuseDials(-1)
+		sleep(d)
+		w.server.RefuseDials(0)
+	})
+	return func() { cancel(); over.Wait() }
 }
 
 func (s *tally) add(w *world, o *oncehttp.Outcome, mishap string) {
