@@ -91,9 +91,8 @@ var SquareCommerce = square("square-commerce", oncehttp.KeyRule{Max: 128, Need: 
 var SquareBookings = square("square-bookings", oncehttp.KeyRule{Max: 255}, "/v2/bookings", "/v2/bookings/*/cancel")
 
 // SquarePeople is the creation of cards on file, customers, subscriptions and
-// team members, of whose keys no length is published: the shortest of Square's
-// is taken.
-var SquarePeople = square("square-people", oncehttp.KeyRule{Max: 45, Need: oncehttp.NeedSome},
+// team members, of whose keys no length is published.
+var SquarePeople = square("square-people", oncehttp.KeyRule{Need: oncehttp.NeedSome},
 	"/v2/cards", "/v2/customers", "/v2/subscriptions", "/v2/team-members")
 
 // AdyenCheckout is the POSTs of the Checkout API and of the classic Payments

@@ -112,17 +112,21 @@ var Braintree = oncehttp.Contract{
 	Match: oncehttp.Match{Hosts: braintreeHosts(), Path: "/graphql", Exact: true, Methods: []string{http.MethodPost}},
 	Answers: []oncehttp.Answer{
 		{
+			At: braintreeErrors(), Verdict: oncehttp.VerdictUnknown,
+			Codes: []string{"AUTHORIZATION", "INTERNAL", "SERVICE_AVAILABILITY", "UNKNOWN"},
+		},
+		{
 			At: braintreeErrors(), Verdict: oncehttp.VerdictRefused,
 			Codes: []string{"AUTHENTICATION", "NOT_FOUND", "NOT_IMPLEMENTED", "UNSUPPORTED_CLIENT", "VALIDATION"},
 		},
 		{At: braintreeErrors(), Codes: []string{"RESOURCE_LIMIT"}, Verdict: oncehttp.VerdictThrottled},
-		{At: braintreeErrors(), Codes: []string{"*"}, Verdict: oncehttp.VerdictUnknown},
+		{At: []string{"/errors/*/message"}, Codes: []string{"*"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Proof: oncehttp.ProofSecondary,
 	AsOf:  "2026-10-06",
 	Sources: []string{
 		"github.com/braintree/graphql-api@2252d472d6:CHANGELOG.md, schema.graphql",
-		"https://developer.paypal.com/braintree/graphql/guides/making_api_calls",
+		"https://developer.paypal.com/braintree/in-person/guides/graphql-error-handling",
 		"github.com/api-evangelist/braintree@42cc29e13c:conventions/braintree-conventions.yml",
 	},
 }
@@ -170,7 +174,7 @@ var BraintreeGatewaySearches = oncehttp.Contract{
 	},
 	Proof:   oncehttp.ProofVendor,
 	AsOf:    "2026-10-06",
-	Sources: []string{"github.com/braintree/braintree_python:braintree/transaction_gateway.py"},
+	Sources: []string{"github.com/braintree/braintree_php:lib/Braintree/TransactionGateway.php"},
 }
 
 func braintreeErrors() []string { return []string{"/errors/*/extensions/errorClass"} }
