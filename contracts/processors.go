@@ -1,0 +1,322 @@
+package contracts
+
+import (
+	"net/http"
+
+	"github.com/oncehttp/oncehttp"
+)
+
+func processors() []oncehttp.Contract {
+	return []oncehttp.Contract{
+		WorldpayWPG, WorldlineConnect, WorldlineDirect, PPRO, BlueSnap, Payroc, Finix, EPay,
+		Yuno, MoneyHash, Solidgate, SolidgateLists, Klarna, Affirm, Whop,
+	}
+}
+
+// WorldpayWPG is the XML API of the Worldpay gateway. Its hosts are left out,
+// because an account for which the feature is not enabled has every request with
+// a key refused: set them with [On], and Window.Length to what was agreed (1 to
+// 365 days). Where Worldpay cannot look a key up it carries the request out all
+// the same, and only reports the duplicate later.
+var WorldpayWPG = oncehttp.Contract{
+	Name:    "worldpay-wpg",
+	Match:   oncehttp.Match{Path: "/jsp/merchant/xml/paymentService.jsp", Exact: true, Methods: []string{http.MethodPost}},
+	Carrier: header("Idempotency-Key"),
+	Key:     oncehttp.KeyRule{UUID: oncehttp.UUIDAny},
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowAccount, After: oncehttp.ExpiryExecutes},
+	Answers: []oncehttp.Answer{
+		{At: worldpayErrors(), Codes: []string{"Request in progress*"}, Verdict: oncehttp.VerdictInProgress},
+		{At: worldpayErrors(), Codes: []string{"Invalid idempotency-key*", "Service not enabled*"}, Verdict: oncehttp.VerdictRefused},
+		{At: worldpayErrors(), Codes: []string{"*"}, Verdict: oncehttp.VerdictUnknown},
+	},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-10-06",
+	Sources: []string{
+		"https://developer.worldpay.com/docs/wpg/idempotency/",
+		"https://developer.worldpay.com/docs/wpg/troubleshoot/idempotencyerrors/",
+	},
+}
+
+func worldpayErrors() []string {
+	return []string{"/paymentService/reply/orderStatus/error", "/paymentService/reply/error"}
+}
+
+// WorldlineConnect is the server API of Worldline Connect. A repeat is marked by
+// the time of the first request; what it tells may be newer than the first
+// answer.
+var WorldlineConnect = oncehttp.Contract{
+	Name: "worldline-connect",
+	Match: oncehttp.Match{
+		Hosts:   []string{"api.connect.worldline-solutions.com", "api.preprod.connect.worldline-solutions.com"},
+		Path:    "/v1",
+		Methods: []string{http.MethodPost},
+	},
+	Carrier: header("X-GCS-Idempotence-Key"),
+	Key:     oncehttp.KeyRule{Max: 40},
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Replay:  oncehttp.Marker{Headers: []string{"X-GCS-Idempotence-Request-Timestamp"}},
+	Answers: []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
+	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://apireference.connect.worldline-solutions.com/s2sapi/v1/en_US/go/idempotent-requests.html",
+		"https://apireference.connect.worldline-solutions.com/fileserviceapi/v1/en_US/go/endpoints.html",
+	},
+}
+
+// WorldlineDirect is the server API of Worldline Direct. It does not compare: a
+// key that is used again for another payload brings the first one's answer.
+var WorldlineDirect = oncehttp.Contract{
+	Name: "worldline-direct",
+	Match: oncehttp.Match{
+		Hosts:   []string{"payment.direct.worldline-solutions.com", "payment.preprod.direct.worldline-solutions.com"},
+		Path:    "/v2",
+		Methods: []string{http.MethodPost},
+	},
+	Carrier:  header("X-GCS-Idempotence-Key"),
+	Key:      oncehttp.KeyRule{Max: 40},
+	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchReplays},
+	Window:   oncehttp.Window{Length: day},
+	Replay:   oncehttp.Marker{Headers: []string{"X-GCS-Idempotence-Request-Timestamp"}},
+	Answers:  []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
+	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
+	Sources: []string{
+		"https://docs.direct.worldline-solutions.com/integration/api-developer-guide/idempotent-requests",
+		"https://docs.direct.worldline-solutions.com/fr/integration/api-developer-guide/api",
+	},
+}
+
+// PPRO is the payment POSTs of the Global API. A key whose request was refused
+// with a 4xx is not kept.
+var PPRO = oncehttp.Contract{
+	Name: "ppro",
+	Match: oncehttp.Match{
+		Hosts:   []string{"api.eu.ppro.com", "api.sandbox.eu.ppro.com"},
+		Path:    "/v1",
+		Methods: []string{http.MethodPost},
+	},
+	Carrier: header("Request-Idempotency-Key"),
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowAccount},
+	Replay:  marked("Request-Idempotency", "true"),
+	Answers: []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://developerhub.ppro.com/global-api/reference/api-requests-idempotency",
+		"https://developerhub.ppro.com/global-api/reference/api-authentication",
+	},
+}
+
+// BlueSnap is the JSON API. It says so where it cannot look keys up, and does
+// nothing then.
+var BlueSnap = oncehttp.Contract{
+	Name: "bluesnap",
+	Match: oncehttp.Match{
+		Hosts:   []string{"ws.bluesnap.com", "sandbox.bluesnap.com"},
+		Path:    "/services/2",
+		Methods: []string{http.MethodPost},
+	},
+	Carrier:  header("Idempotency-Key"),
+	Key:      oncehttp.KeyRule{Max: 64, Alphabet: lettersAndDigits + "-"},
+	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Answers: []oncehttp.Answer{
+		{At: []string{"/message/*/code", "/code"}, Codes: []string{"60102"}, Verdict: oncehttp.VerdictInProgress},
+		{At: []string{"/message/*/code", "/code"}, Codes: []string{"60101"}, Verdict: oncehttp.VerdictMismatch},
+		{At: []string{"/message/*/code", "/code"}, Codes: []string{"60106"}, Verdict: oncehttp.VerdictKeysDown},
+	},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{"https://developers.bluesnap.com/v8976-JSON/reference/idempotency-errors"},
+}
+
+// Payroc is every POST, which is refused without a key. A 409 is no sign that an
+// attempt still runs: it means that the key is known with another URL or body.
+var Payroc = oncehttp.Contract{
+	Name: "payroc",
+	Match: oncehttp.Match{
+		Hosts:   []string{"api.payroc.com", "api.uat.payroc.com"},
+		Path:    "/v1",
+		Methods: []string{http.MethodPost},
+	},
+	Carrier:  header("Idempotency-Key"),
+	Key:      oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDRandom, Need: oncehttp.NeedAll},
+	Compared: oncehttp.Compared{Parts: oncehttp.PartPath | oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Answers:  []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictMismatch}},
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
+	Sources:  []string{"https://docs.payroc.com/api/idempotency"},
+}
+
+// Finix is the creation of transfers, authorizations and reversals. Of a repeat
+// one of its pages says that it brings the first answer, another that it is
+// refused: an error after a lost answer settles nothing.
+var Finix = oncehttp.Contract{
+	Name: "finix",
+	Match: oncehttp.Match{
+		Hosts:   []string{"finix.live-payments-api.com", "finix.sandbox-payments-api.com"},
+		Paths:   []string{"/authorizations", "/transfers", "/transfers/*/reversals"},
+		Exact:   true,
+		Methods: []string{http.MethodPost},
+	},
+	Carrier:  jsonField("/idempotency_id"),
+	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
+	Sources: []string{
+		"https://docs.finix.com/additional-resources/developers/authentication-and-api-basics/idempotent-request",
+		"https://docs.finix.com/api/section/idempotent-requests",
+	},
+}
+
+// EPay is the creation, refund and voiding of payments at ePay (epay.eu).
+var EPay = oncehttp.Contract{
+	Name:    "epay",
+	Match:   oncehttp.Match{Hosts: []string{"payments.epay.eu"}, Path: "/public/api", Methods: []string{http.MethodPost}},
+	Carrier: header("Idempotency-Key"),
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Replay:  marked("Idempotent-Replayed", "true"),
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://docs.epay.eu/guides/idempotency-keys",
+		"https://docs.epay.eu/products/age-verification/server-side-initialization",
+	},
+}
+
+// Yuno is the creating operations of the Yuno API.
+var Yuno = oncehttp.Contract{
+	Name:    "yuno",
+	Match:   oncehttp.Match{Hosts: []string{"api.y.uno", "api-sandbox.y.uno"}, Path: "/v1", Methods: []string{http.MethodPost}},
+	Carrier: header("X-Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Max: 64},
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{"https://docs.y.uno/reference/idempotency"},
+}
+
+// MoneyHash takes a key on PUT and DELETE too, and brings the first answer again
+// even where that was a failure. A key is known only together with the API key.
+var MoneyHash = oncehttp.Contract{
+	Name: "moneyhash",
+	Match: oncehttp.Match{
+		Hosts:   []string{"web.moneyhash.io"},
+		Path:    "/api",
+		Methods: []string{http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete},
+	},
+	Carrier: header("X-Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDRandom},
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingYes, Except: []int{502, 503, 504}},
+	Pin:     oncehttp.PinCredential,
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://docs.moneyhash.io/docs/api-idempotency",
+		"https://docs.moneyhash.io/docs/programmatic-access",
+	},
+}
+
+// Solidgate is API v2, all of whose operations are POSTs. Not every endpoint
+// honours a key, and the answer says when it did not. Solidgate warns against
+// keys made of business identifiers.
+var Solidgate = oncehttp.Contract{
+	Name:     "solidgate-v2",
+	Match:    oncehttp.Match{Hosts: []string{"api.solidgate.com"}, Path: "/v2", Methods: []string{http.MethodPost}},
+	Carrier:  header("Idempotency-Key"),
+	Key:      oncehttp.KeyRule{Max: 255},
+	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Ignored:  marked("Idempotency-Status", "ignored"),
+	Pin:      oncehttp.PinPath,
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
+	Sources: []string{
+		"https://api-docs.solidgate.com/api/v2/idempotent-requests",
+		"https://api-docs.solidgate.com/api/v2/get-started",
+	},
+}
+
+// SolidgateLists is the operations of API v2 that only list.
+var SolidgateLists = oncehttp.Contract{
+	Name: "solidgate-v2-lists",
+	Match: oncehttp.Match{
+		Hosts: []string{"api.solidgate.com"}, Path: "/v2/*/list", Exact: true, Methods: []string{http.MethodPost}, Safe: true,
+	},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{"https://api-docs.solidgate.com/api/v2/get-started"},
+}
+
+// Klarna is the Order Management and Customer Token APIs. Klarna asks for UUIDv5
+// keys that follow from the operation.
+var Klarna = oncehttp.Contract{
+	Name: "klarna",
+	Match: oncehttp.Match{
+		Hosts: []string{
+			"api.klarna.com", "api-na.klarna.com", "api-oc.klarna.com",
+			"api.playground.klarna.com", "api-na.playground.klarna.com", "api-oc.playground.klarna.com",
+		},
+		Paths:   []string{"/customer-token", "/ordermanagement"},
+		Methods: []string{http.MethodPost, http.MethodPatch},
+	},
+	Carrier: header("Klarna-Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Form: oncehttp.FormDerived},
+	Window:  oncehttp.Window{Length: day},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://docs.klarna.com/api/kn/integration-resilience",
+		"https://docs.klarna.com/api/escalation-and-retry-policy/",
+		"https://docs.klarna.com/acquirer/klarna/get-started/integration-resilience/api-urls/",
+		"github.com/klarna/kco_rest_java@25be376ab1:TokensApi.java",
+	},
+}
+
+// Affirm is the Transactions API. An account with Split Capture is refused
+// without a key.
+var Affirm = oncehttp.Contract{
+	Name: "affirm",
+	Match: oncehttp.Match{
+		Hosts:   []string{"api.affirm.com", "sandbox.affirm.com"},
+		Path:    "/api/v1/transactions",
+		Methods: []string{http.MethodPost},
+	},
+	Carrier: header("Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Need: oncehttp.NeedSome},
+	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{"https://docs.affirm.com/affirm-developers/reference/refund_transaction"},
+}
+
+// Whop is every authenticated POST. The version header is part of what is
+// compared: keep it the same over an upgrade while an intent is open. A key is
+// known only together with the API key.
+var Whop = oncehttp.Contract{
+	Name:    "whop",
+	Match:   oncehttp.Match{Hosts: []string{"api.whop.com", "sandbox-api.whop.com"}, Path: "/api/v1", Methods: []string{http.MethodPost}},
+	Carrier: header("Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Max: 255},
+	Compared: oncehttp.Compared{
+		Parts:    oncehttp.PartMethod | oncehttp.PartPath | oncehttp.PartQuery | oncehttp.PartBytes,
+		Headers:  []string{"Api-Version-Date"},
+		Mismatch: oncehttp.MismatchRejects,
+	},
+	Window: oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Replay: marked("Idempotent-Replayed", "true"),
+	Pin:    oncehttp.PinCredential,
+	Proof:  oncehttp.ProofVendor,
+	AsOf:   "2026-10-06",
+	Sources: []string{
+		"https://docs.whop.com/developer/api/idempotency",
+		"https://docs.whop.com/developer/api/versioning",
+	},
+}
