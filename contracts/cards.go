@@ -96,10 +96,11 @@ var SquarePeople = square("square-people", oncehttp.KeyRule{Need: oncehttp.NeedS
 	"/v2/cards", "/v2/customers", "/v2/subscriptions", "/v2/team-members")
 
 // AdyenCheckout is the POSTs of the Checkout API and of the classic Payments
-// API. Only an error marked transient-error: true may be sent again. Keys are
-// not shared between regions: a request that fails over to another host acts
-// twice. Whoever guesses a key reads the answer under it, so that only random
-// ones will do. Older copies of Adyen's page promise 31 days.
+// API. An error marked transient-error: true had no effect and may be sent
+// again; no other may. Keys are not shared between regions: a request that fails
+// over to another host acts twice. Whoever guesses a key reads the answer under
+// it, so that only random ones will do. Older copies of Adyen's page promise 31
+// days.
 var AdyenCheckout = adyen("adyen-checkout", "", "checkout-test.adyen.com", "*-checkout-live.adyenpayments.com",
 	"pal-test.adyen.com", "*-pal-live.adyenpayments.com")
 
@@ -117,6 +118,7 @@ func adyen(name, path string, hosts ...string) oncehttp.Contract {
 		Answers: []oncehttp.Answer{
 			{At: []string{"/errorCode"}, Codes: []string{"704"}, Verdict: oncehttp.VerdictInProgress},
 			{At: []string{"/errorCode"}, Codes: []string{"703"}, Verdict: oncehttp.VerdictKeysDown},
+			{Header: "Transient-Error", HeaderValue: "true", Verdict: oncehttp.VerdictThrottled},
 		},
 		Hints: oncehttp.Hints{Headers: []oncehttp.Hint{{Header: "Transient-Error", Kind: oncehttp.HintAgain, AbsentNo: true}}},
 		Pin:   oncehttp.PinHost,
