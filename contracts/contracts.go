@@ -51,6 +51,8 @@ func every() []oncehttp.Contract {
 	return slices.Concat(
 		stripe(), paypal(), cards(), processors(), regional(), banking(), issuing(), crypto(),
 		aws(), google(), azure(), messaging(), ai(), commerce(), billing(), logistics(), work(), standards(),
+		stripe(), paypal(), cards(), banking(), transfers(), issuing(), crypto(), aws(), google(),
+		azure(), messaging(), ai(), commerce(), billing(), logistics(), work(), standards(),
 	)
 }
 
