@@ -1,7 +1,173 @@
 package contracts
 
-import "github.com/oncehttp/oncehttp"
+import (
+	"net/http"
+
+	"github.com/oncehttp/oncehttp"
+)
 
 func issuing() []oncehttp.Contract {
-	return nil
+	return []oncehttp.Contract{
+		LithicV1, LithicPayments, LithicExternalPayments, LithicBookTransfers,
+		MarqetaUsers, MarqetaBusinesses, MarqetaCards, MarqetaGPAOrders, MarqetaPeerTransfers, MarqetaCardTransitions,
+		EnfuceIssuer, SolidV1, SolidV2,
+	}
+}
+
+func lithicHosts() []string { return []string{"api.lithic.com", "sandbox.lithic.com"} }
+
+// LithicV1 creates a card or a financial account. Lithic adds the key to its
+// other POSTs one by one; a copy with more Paths covers those that have it.
+var LithicV1 = oncehttp.Contract{
+	Name: "lithic-v1",
+	Match: oncehttp.Match{
+		Hosts:   lithicHosts(),
+		Paths:   []string{"/v1/cards", "/v1/financial_accounts"},
+		Exact:   true,
+		Methods: []string{http.MethodPost},
+	},
+	Carrier:  header("Idempotency-Key"),
+	Key:      oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDAny},
+	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Length: 24 * hour, After: oncehttp.ExpiryExecutes},
+	Stored:   oncehttp.Stored{Failures: oncehttp.KeepingYes},
+	Hints:    stainless(),
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
+	Sources: []string{
+		"https://docs.lithic.com/docs/idempotent-requests",
+		"https://github.com/lithic-com/lithic-go@e6232c690c:card.go",
+		"https://github.com/lithic-com/lithic-go@e6232c690c:financialaccount.go",
+	},
+}
+
+// LithicPayments pays to or collects from an external bank account. The key is
+// the payment's own token, so the payment is found by it.
+var LithicPayments = lithicToken("lithic-payments", "/v1/payments")
+
+// LithicExternalPayments records a payment that was made elsewhere. The key is
+// its token.
+var LithicExternalPayments = lithicToken("lithic-external-payments", "/v1/external_payments")
+
+// LithicBookTransfers moves money between financial accounts. The key is the
+// transfer's token.
+var LithicBookTransfers = lithicToken("lithic-book-transfers", "/v1/book_transfers")
+
+// lithicToken is the contract of creating what lives at path under a token of
+// the caller's.
+func lithicToken(name, path string) oncehttp.Contract {
+	return oncehttp.Contract{
+		Name: name,
+		Match: oncehttp.Match{
+			Hosts:   lithicHosts(),
+			Path:    path,
+			Exact:   true,
+			Methods: []string{http.MethodPost},
+		},
+		Carrier: jsonField("/token"),
+		Key:     oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDAny},
+		Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+		Hints:   stainless(),
+		Lookups: []oncehttp.Lookup{{URL: path + "/{key}", Reference: "/token"}},
+		Proof:   oncehttp.ProofVendor,
+		AsOf:    "2026-10-06",
+		Sources: []string{
+			"https://docs.lithic.com/reference/createpayment",
+			"https://github.com/lithic-com/lithic-go@e6232c690c:payment.go",
+		},
+	}
+}
+
+// MarqetaUsers creates a user of Marqeta's Core API. As with every resource
+// there, the key is the resource's token: a repeat with the same content is a
+// success, and the resource is found by the key.
+var MarqetaUsers = marqeta("marqeta-users", "/v3/users")
+
+// MarqetaBusinesses creates a business. The key is its token.
+var MarqetaBusinesses = marqeta("marqeta-businesses", "/v3/businesses")
+
+// MarqetaCards creates a card. The key is its token.
+var MarqetaCards = marqeta("marqeta-cards", "/v3/cards")
+
+// MarqetaGPAOrders funds a general purpose account. The key is the order's token.
+var MarqetaGPAOrders = marqeta("marqeta-gpa-orders", "/v3/gpaorders")
+
+// MarqetaPeerTransfers moves money from one user or business to another. The key
+// is the transfer's token.
+var MarqetaPeerTransfers = marqeta("marqeta-peer-transfers", "/v3/peertransfers")
+
+// MarqetaCardTransitions changes the state of a card. The key is the
+// transition's token.
+var MarqetaCardTransitions = marqeta("marqeta-card-transitions", "/v3/cardtransitions")
+
+// marqeta is the contract of creating what lives at path under a token of the
+// caller's. Outside the sandbox each program has a host of its own.
+func marqeta(name, path string) oncehttp.Contract {
+	return oncehttp.Contract{
+		Name: name,
+		Match: oncehttp.Match{
+			Hosts:   []string{"*.marqeta.com"},
+			Path:    path,
+			Exact:   true,
+			Methods: []string{http.MethodPost},
+		},
+		Carrier: jsonField("/token"),
+		Key:     oncehttp.KeyRule{Max: 36},
+		Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+		Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
+		Lookups: []oncehttp.Lookup{{URL: path + "/{key}", Reference: "/token"}},
+		Proof:   oncehttp.ProofVendor,
+		AsOf:    "2026-10-06",
+		Sources: []string{
+			"https://www.marqeta.com/docs/core-api/idempotency.md",
+			"https://github.com/marqeta/marqeta-openapi@8f386fcff4:yaml/CoreAPI-3.0.15.yaml",
+		},
+	}
+}
+
+// EnfuceIssuer is Enfuce's issuing API, at a host that each customer is told:
+// [On] sets it. Only successes are kept, as its pages say now; older editions of
+// some say that failures are kept as well.
+var EnfuceIssuer = oncehttp.Contract{
+	Name:    "enfuce-issuer",
+	Match:   oncehttp.Match{Methods: []string{http.MethodPost, http.MethodPatch}},
+	Carrier: header("X-Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Max: 64},
+	Window:  oncehttp.Window{Length: 24 * hour, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Pin:     oncehttp.PinMethod | oncehttp.PinPath,
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://docs.enfuce.com/payment/api/create-card",
+		"https://docs.enfuce.com/payment/api/update-plastic",
+		"https://docs.enfuce.com/payment/api/create-transactions",
+	},
+}
+
+// SolidV1 is every POST and PATCH of version 1 of Solid's API. Each answer but a
+// rate limit is kept and comes again under the key, failures too. One 409, a
+// conflict in Solid's ledger, asks for a new key: the old one is spent.
+var SolidV1 = solid("solid-v1", "Sd-Idempotency-Key", "/v1", "api.solidfi.com", "test-api.solidfi.com")
+
+// SolidV2 is the same in version 2, where the header has another name. Only its
+// sandbox is public: [On] sets the host of a program.
+var SolidV2 = solid("solid-v2", "Idempotency-Key", "/v2", "api.sandbox.solidfi.com")
+
+func solid(name, carrier, path string, hosts ...string) oncehttp.Contract {
+	return oncehttp.Contract{
+		Name:    name,
+		Match:   oncehttp.Match{Hosts: hosts, Path: path, Methods: []string{http.MethodPost, http.MethodPatch}},
+		Carrier: header(carrier),
+		Window:  oncehttp.Window{Length: 24 * hour, Kind: oncehttp.WindowExact},
+		Answers: []oncehttp.Answer{{
+			Status: []int{409}, At: []string{"/errorCode", "/code", "/sysMessage"},
+			Codes: []string{"EC_QLDB_OCC_ERROR_RETRY", "*qldb occ error*"}, Verdict: oncehttp.VerdictKeySpent,
+		}},
+		Stored: oncehttp.Stored{Refusals: true, Failures: oncehttp.KeepingYes, Except: []int{429}},
+		Proof:  oncehttp.ProofVendor,
+		AsOf:   "2026-10-06",
+		Sources: []string{
+			"https://docs.solidfi.com" + path + "/api-reference/getting-started/idempotency",
+		},
+	}
 }
