@@ -115,7 +115,7 @@ func wiseHosts() []string {
 }
 
 // WiseTransfers creates a transfer of Wise's Platform API. The key is a field of
-// the transfer; funding the transfer is another request, without a key.
+// the transfer. Funding it is another request, which this does not cover.
 var WiseTransfers = oncehttp.Contract{
 	Name: "wise-transfers",
 	Match: oncehttp.Match{
