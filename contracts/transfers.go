@@ -73,27 +73,20 @@ var PlaidTransferAuthorization = plaid("plaid-transfer-authorization",
 	oncehttp.Window{Length: 48 * hour, Kind: oncehttp.WindowExact},
 	"/transfer/authorization/create")
 
-// PlaidTransferCreate makes the transfer that was authorized. It takes no key:
-// the authorization makes one transfer, and a repeat returns it. The key that its
-// body once had is of no use any more.
-var PlaidTransferCreate = oncehttp.Contract{
-	Name: "plaid-transfer-create",
-	Match: oncehttp.Match{
-		Hosts:      []string{"production.plaid.com", "sandbox.plaid.com"},
-		Path:       "/transfer/create",
-		Exact:      true,
-		Methods:    []string{http.MethodPost},
-		Idempotent: oncehttp.IdempotentYes,
-	},
-	Origin: oncehttp.Marker{Pointer: "/request_id"},
-	Stored: oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
-	Proof:  oncehttp.ProofVendor,
-	AsOf:   "2026-10-06",
-	Sources: []string{
-		"https://github.com/plaid/plaid-openapi@26f1a0588c:2020-09-14.yml",
-		"https://plaid.com/docs/api/products/transfer/initiating-transfers/",
-	},
-}
+// PlaidTransferCreate makes the transfer that was authorized. The authorization's
+// id is the key, which the caller has to put there: it makes one transfer, and a
+// repeat returns it. The field that once held a key is of no use any more. After a
+// 500 the transfer may yet be made.
+var PlaidTransferCreate = func() oncehttp.Contract {
+	c := plaid("plaid-transfer-create",
+		oncehttp.KeyRule{Need: oncehttp.NeedAll},
+		oncehttp.Window{Kind: oncehttp.WindowUnknown},
+		"/transfer/create")
+	c.Carrier = jsonField("/authorization_id")
+	c.Stored.Repeat = oncehttp.RepeatCurrent
+	c.Sources = append(c.Sources, "https://plaid.com/docs/api/products/transfer/initiating-transfers/")
+	return c
+}()
 
 // PlaidTransferLedger refunds a transfer, makes a recurring one, and moves money
 // in and out of a ledger. Nobody says for how long these keys are remembered.
@@ -348,6 +341,7 @@ func bvnk(name, path, carrier string) oncehttp.Contract {
 		Match: oncehttp.Match{
 			Hosts:   []string{"api.bvnk.com", "api.sandbox.bvnk.com"},
 			Path:    path,
+			Exact:   true,
 			Methods: []string{http.MethodPost},
 		},
 		Carrier: header(carrier),
@@ -361,23 +355,28 @@ func bvnk(name, path, carrier string) oncehttp.Contract {
 	}
 }
 
-// BVNKV1 are BVNK's endpoints of version 1. The repeat of a success is a 400,
-// told from other refusals by its prose alone: it leaves the intent Pending. Not
-// every endpoint takes a key.
-var BVNKV1 = bvnk("bvnk-v1", "/*/v1", "X-Idempotency-Key")
+// BVNKV1 creates a wallet at BVNK. The repeat of a success is a 400, told from
+// other refusals by its prose alone: it leaves the intent Pending. Some other
+// endpoints of version 1 take the key as well; a copy with more Paths covers them.
+var BVNKV1 = bvnk("bvnk-v1", "/ledger/v1/wallets", "X-Idempotency-Key")
 
-// BVNKV2 are BVNK's endpoints of version 2, where the header has another name.
-// The repeat of a success is a 400, as in version 1.
-var BVNKV2 = bvnk("bvnk-v2", "/*/v2", "Idempotency-Key")
+// BVNKV2 creates a transfer at BVNK, in version 2, where the header has another
+// name. The repeat of a success is a 400, as in version 1.
+var BVNKV2 = bvnk("bvnk-v2", "/payment/v2/transfers", "Idempotency-Key")
 
 // Interchecks creates a payment or a transaction of Interchecks' API, at a host
-// that each customer is told: [On] sets it. An attempt still at work is answered
-// 102, after which net/http waits in vain. A repeat is a 409 with the first
-// answer's body; one edition of the page says that refusals are kept as well, so
-// the 409 proves nothing.
+// that each customer is told: [On] sets it, and a copy has the paths below a base
+// of the customer's own. An attempt still at work is answered 102, after which
+// net/http waits in vain. A repeat is a 409 with the first answer's body; one
+// edition of the page says that refusals are kept as well, so the 409 proves
+// nothing.
 var Interchecks = oncehttp.Contract{
-	Name:    "interchecks",
-	Match:   oncehttp.Match{Methods: []string{http.MethodPost}},
+	Name: "interchecks",
+	Match: oncehttp.Match{
+		Paths:   []string{"/payments", "/transactions"},
+		Exact:   true,
+		Methods: []string{http.MethodPost},
+	},
 	Carrier: header("Idempotency-Key"),
 	Window:  oncehttp.Window{Length: 24 * hour, Kind: oncehttp.WindowExact},
 	Answers: []oncehttp.Answer{
@@ -453,9 +452,10 @@ var Nium = oncehttp.Contract{
 }
 
 // NiumTravel is Nium's balanceless card API for travel, at a host that the
-// customer is told: [On] sets it. The key is the request's id, which tracing may
-// set for purposes of its own: then that is the key. A 5xx says in its body
-// whether the same key can still help.
+// customer is told. Its page lists which endpoints keep the key: a copy with
+// their Paths, and with a Proof of its own, may be repeated. The key is the
+// request's id, which tracing may set for purposes of its own: then that is the
+// key. A 5xx says in its body whether the same key can still help.
 var NiumTravel = oncehttp.Contract{
 	Name:    "nium-travel",
 	Match:   oncehttp.Match{Methods: []string{http.MethodPost}},
@@ -466,7 +466,7 @@ var NiumTravel = oncehttp.Contract{
 		{Status: []int{500, 501, 502, 503, 504}, At: []string{"/retryable"}, Codes: []string{"false"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Stored:  oncehttp.Stored{Refusals: true},
-	Proof:   oncehttp.ProofVendor,
+	Proof:   oncehttp.ProofUnknown,
 	AsOf:    "2026-10-06",
 	Sources: []string{"https://docs.nium.com/travel/docs/api-idempotency"},
 }
