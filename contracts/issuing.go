@@ -125,22 +125,29 @@ func marqeta(name, path string) oncehttp.Contract {
 	}
 }
 
-// EnfuceIssuer is Enfuce's issuing API, at a host that each customer is told:
-// [On] sets it. Only successes are kept, as its pages say now; older editions of
-// some say that failures are kept as well.
+// EnfuceIssuer creates and changes cards in Enfuce's issuing API, at a host that
+// each customer is told: [On] sets it, and a copy has the paths below a base of
+// the customer's own. Only successes are kept; older editions of the pages said
+// that failures are kept as well.
 var EnfuceIssuer = oncehttp.Contract{
-	Name:    "enfuce-issuer",
-	Match:   oncehttp.Match{Methods: []string{http.MethodPost, http.MethodPatch}},
+	Name: "enfuce-issuer",
+	Match: oncehttp.Match{
+		Paths: []string{
+			"/v1/MULTI_APPLICATION_CARD", "/v4/MC_CARD", "/v4/MC_VIRTUAL", "/v4/DEBIT_MC", "/v4/DEBIT_MC_VIRTUAL",
+			"/v4/VISA_CARD", "/v4/VISA_VIRTUAL",
+		},
+		Methods: []string{http.MethodPost, http.MethodPatch},
+	},
 	Carrier: header("X-Idempotency-Key"),
 	Key:     oncehttp.KeyRule{Max: 64},
 	Window:  oncehttp.Window{Length: 24 * hour, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingNo},
 	Pin:     oncehttp.PinMethod | oncehttp.PinPath,
 	Proof:   oncehttp.ProofVendor,
 	AsOf:    "2026-10-06",
 	Sources: []string{
 		"https://docs.enfuce.com/payment/api/create-card",
-		"https://docs.enfuce.com/payment/api/update-plastic",
-		"https://docs.enfuce.com/payment/api/create-transactions",
+		"https://docs.enfuce.com/payment/api/update-card",
 	},
 }
 
