@@ -9,7 +9,8 @@ import (
 func crypto() []oncehttp.Contract {
 	return []oncehttp.Contract{
 		CircleMint, CircleWallets, CircleWalletTransactions,
-		CoinbaseCDPV2, CoinbasePrime, CoinbasePrimeStaking, CoinbasePrimeWallets, CoinbaseCommerce,
+		CoinbaseCDPV2, CoinbasePrime, CoinbasePrimeStaking, CoinbasePrimeWallets,
+		CoinbaseCommerce, CoinbaseBusinessCheckouts,
 	}
 }
 
@@ -20,6 +21,7 @@ func circle(name string, paths ...string) oncehttp.Contract {
 		Match: oncehttp.Match{
 			Hosts:   []string{"api.circle.com", "api-sandbox.circle.com"},
 			Paths:   paths,
+			Exact:   true,
 			Methods: []string{http.MethodPost},
 		},
 		Carrier: jsonField("/idempotencyKey"),
@@ -38,28 +40,33 @@ func circle(name string, paths ...string) oncehttp.Contract {
 // payouts, payments, wallets, cards, bank accounts. Keys have to be random
 // UUIDs.
 var CircleMint = circle("circle-mint",
-	"/v1/businessAccount", "/v1/payments", "/v1/paymentIntents", "/v1/payouts",
-	"/v1/transfers", "/v1/wallets", "/v1/cards")
+	"/v1/businessAccount/transfers", "/v1/businessAccount/payouts", "/v1/businessAccount/banks/wires",
+	"/v1/businessAccount/wallets/addresses/deposit", "/v1/businessAccount/wallets/addresses/recipient",
+	"/v1/payments", "/v1/payments/*/capture", "/v1/payments/*/cancel", "/v1/payments/*/refund",
+	"/v1/paymentIntents", "/v1/paymentIntents/*/refund",
+	"/v1/payouts", "/v1/transfers", "/v1/wallets", "/v1/wallets/*/addresses", "/v1/cards")
 
-// CircleWallets is what takes a key of Circle's wallets but for transactions: it
-// creates wallets and sets of them. What is new is a 201, what was there a 200. Circle wants another ciphertext of the entity
-// secret in each request, and a repeat carries the first one's: it is not
-// compared here, and such a repeat may be refused.
+// CircleWallets is what takes a key of Circle's wallets but for the transactions
+// of developers: it creates wallets and sets of them, and challenges for users.
+// What is new is a 201, what was there a 200. Circle wants another ciphertext of
+// the entity secret in each request, and a repeat carries the first one's: it is
+// not compared here, and such a repeat may be refused.
 var CircleWallets = func() oncehttp.Contract {
 	c := circleWallets("circle-wallets",
 		"/v1/w3s/developer/walletSets", "/v1/w3s/developer/wallets",
-		"/v1/w3s/user/initialize", "/v1/w3s/user/wallets", "/v1/w3s/user/transactions", "/v1/w3s/user/pin")
+		"/v1/w3s/user/initialize", "/v1/w3s/user/wallets", "/v1/w3s/user/pin", "/v1/w3s/user/pin/restore",
+		"/v1/w3s/user/transactions/transfer", "/v1/w3s/user/transactions/contractExecution",
+		"/v1/w3s/user/transactions/*/accelerate", "/v1/w3s/user/transactions/*/cancel")
 	c.Replay = oncehttp.Marker{Status: []int{http.StatusOK}}
 	return c
 }()
 
 // CircleWalletTransactions sends a transfer, or calls a contract, from a wallet
 // that the developer controls. The reference that is planted comes back in the
-// list of transactions. What CircleWallets says of the ciphertext holds here too.
+// list of transactions. What [CircleWallets] says of the ciphertext holds here too.
 var CircleWalletTransactions = func() oncehttp.Contract {
 	c := circleWallets("circle-wallet-transactions",
 		"/v1/w3s/developer/transactions/transfer", "/v1/w3s/developer/transactions/contractExecution")
-	c.Match.Exact = true
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/refId"}
 	c.Lookups = []oncehttp.Lookup{{
 		URL: "/v1/w3s/transactions?from={since}T00:00:00Z&pageSize=50", Items: "/data/transactions", Where: "/refId", Reference: "/id",
@@ -155,11 +162,45 @@ var CoinbasePrimeWallets = func() oncehttp.Contract {
 	return c
 }()
 
-// CoinbaseCommerce is Coinbase Commerce, of which no key is known: nothing
-// ambiguous is sent again.
+// CoinbaseCommerce creates a charge of Coinbase Commerce, which takes no key:
+// nothing ambiguous is sent again. The charge is found by the metadata that is
+// planted in it, while it is among the newest hundred. Its successor takes a key:
+// see [CoinbaseBusinessCheckouts].
 var CoinbaseCommerce = oncehttp.Contract{
-	Name:  "coinbase-commerce",
-	Match: oncehttp.Match{Hosts: []string{"api.commerce.coinbase.com"}},
-	Proof: oncehttp.ProofUnknown,
-	AsOf:  "2026-10-06",
+	Name: "coinbase-commerce",
+	Match: oncehttp.Match{
+		Hosts:   []string{"api.commerce.coinbase.com"},
+		Path:    "/charges",
+		Exact:   true,
+		Methods: []string{http.MethodPost},
+	},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"},
+	Lookups: []oncehttp.Lookup{{
+		URL: "/charges?limit=100&order=desc", Items: "/data", Where: "/metadata/oncehttp", Reference: "/id",
+	}},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: coinbaseBusiness(),
+}
+
+// CoinbaseBusinessCheckouts creates a checkout of Coinbase Business. Nobody says
+// for how long the key is remembered.
+var CoinbaseBusinessCheckouts = oncehttp.Contract{
+	Name: "coinbase-business-checkouts",
+	Match: oncehttp.Match{
+		Hosts:   []string{"business.coinbase.com"},
+		Path:    "/api/v1/checkouts",
+		Exact:   true,
+		Methods: []string{http.MethodPost},
+	},
+	Carrier: header("X-Idempotency-Key"),
+	Key:     oncehttp.KeyRule{UUID: oncehttp.UUIDRandom},
+	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: coinbaseBusiness(),
+}
+
+func coinbaseBusiness() []string {
+	return []string{"https://docs.cdp.coinbase.com/coinbase-business/checkout-apis/migrate-from-commerce/api-schema-mapping.md"}
 }
