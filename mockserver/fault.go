@@ -91,7 +91,8 @@ const (
 	// the given Framing, and closes the connection.
 	SeeTruncated See = "truncated"
 	// SeeEarly answers (413 by default) when Read bytes of the request's body
-	// were read, then resets the connection. Only HTTP/1.
+	// were read, then resets the connection. Only HTTP/1. Where the key is in the
+	// body, that is read first, or nobody would know whose script to play.
 	SeeEarly See = "early"
 	// SeeEndless sends the answer (200 by default) with a body that never ends.
 	SeeEndless See = "endless"

@@ -152,7 +152,11 @@ func (x *exchange) drip(body string) {
 // showEarly answers before the request's body is read, then resets. The reset
 // may overtake the answer.
 func (x *exchange) showEarly() {
-	n, _ := io.CopyN(io.Discard, x.r.Body, int64(x.fault.Read)) // a short body is read whole
+	body := io.Reader(x.r.Body)
+	if x.early != nil {
+		body = bytes.NewReader(x.early.body)
+	}
+	n, _ := io.CopyN(io.Discard, body, int64(x.fault.Read)) // a short body is read whole
 	x.note(x.entry, func(q *Request) { q.BodyBytes = n })
 	a := x.scripted()
 	x.sent(a.Status)
