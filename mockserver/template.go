@@ -20,15 +20,18 @@ type template struct {
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// pathSlash stands for a slash between segments, which one inside is not.
-const pathSlash = "\x00"
+// unescapeSegments unescapes a path, of which a zero byte ends each segment: a
+// slash inside one is none.
+func unescapeSegments(path string) (string, error) {
+	return url.PathUnescape(strings.ReplaceAll(path, "/", "\x00"))
+}
 
 func parseTemplate(text string) (t template, err error) {
 	if !strings.HasPrefix(text, "/") {
 		return t, fmt.Errorf("%q is no path; start it with /", text)
 	}
 	path, query, _ := strings.Cut(text, "?")
-	if t.path, t.inPath, err = pattern(strings.ReplaceAll(path, "/", pathSlash), `([^\x00]+)`); err != nil {
+	if t.path, t.inPath, err = pattern(path, unescapeSegments, `([^\x00]+)`); err != nil {
 		return t, err
 	}
 	t.query, t.inQuery = map[string]*regexp.Regexp{}, map[string][]string{}
@@ -43,15 +46,16 @@ func parseTemplate(text string) (t template, err error) {
 		if _, twice := t.query[name]; twice {
 			return t, fmt.Errorf("parameter %q stands twice", name)
 		}
-		if t.query[name], t.inQuery[name], err = pattern(value, `(.+)`); err != nil {
+		if t.query[name], t.inQuery[name], err = pattern(value, url.QueryUnescape, `(.+)`); err != nil {
 			return t, err
 		}
 	}
 	return t, nil
 }
 
-// pattern matches an unescaped text against a template of it.
-func pattern(text, any string) (*regexp.Regexp, []string, error) {
+// pattern matches an unescaped text against a template of it; any is what stands
+// at a placeholder.
+func pattern(text string, unescape func(string) (string, error), any string) (*regexp.Regexp, []string, error) {
 	var b strings.Builder
 	var names []string
 	b.WriteString(`(?s)\A`)
@@ -61,7 +65,7 @@ func pattern(text, any string) (*regexp.Regexp, []string, error) {
 		if at != nil {
 			literal = text[:at[0]]
 		}
-		plain, err := url.PathUnescape(literal)
+		plain, err := unescape(literal)
 		if err != nil || strings.ContainsAny(literal, "{}") {
 			return nil, nil, fmt.Errorf("%q cannot be read", literal)
 		}
@@ -101,7 +105,7 @@ func (t template) match(u *url.URL) (found map[string]string, ok bool) {
 		}
 		return true
 	}
-	path, err := url.PathUnescape(strings.ReplaceAll(u.EscapedPath(), "/", pathSlash))
+	path, err := unescapeSegments(u.EscapedPath())
 	if err != nil || !take(t.path, t.inPath, path) {
 		return nil, false
 	}
