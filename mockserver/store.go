@@ -103,7 +103,9 @@ func (s *store) claim(k id, print fingerprint, t told, now time.Time) (*record, 
 	if rec := s.records[k]; rec != nil {
 		switch {
 		case s.expired(rec, now) && s.keepExpired:
-			rec.answer = nil // all that is needed is that it was there
+			if rec.state == stored {
+				rec.answer = nil // all that is needed is that it was there
+			}
 			return rec, gone
 		case s.expired(rec, now):
 			delete(s.records, k)

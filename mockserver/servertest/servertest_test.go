@@ -133,7 +133,11 @@ func (s *wrongServer) execute(w http.ResponseWriter, r *http.Request, k string, 
 		return
 	}
 	s.mu.Unlock()
-	time.Sleep(5 * time.Millisecond)
+	work := 5 * time.Millisecond
+	if s.tiedToClient {
+		work = 50 * time.Millisecond // enough to notice on a busy machine that the client has gone
+	}
+	time.Sleep(work)
 	s.mu.Lock()
 	if s.tiedToClient && r.Context().Err() != nil {
 		return
