@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -170,6 +171,8 @@ func TestAScriptForAKeyFindsItInTheBody(t *testing.T) {
 		require.Error(t, send(t, s, "POST", "/", body).err)
 		assert.Equal(t, 201, send(t, s, "POST", "/", body).status)
 		assert.Equal(t, 1, s.Effects("k"))
+		assert.Equal(t, 400, send(t, s, "POST", "/", `{"key":"k"`).status)
+		assert.Equal(t, 201, send(t, s, "POST", "/", ``).status, "no body, no key")
 		assert.Equal(t, 413, send(t, s, "POST", "/", body+"                                                      ").status)
 		assert.Equal(t, 400, send(t, s, "POST", "/", `{"key":"k","key":"k"}`).status, "no reader knows which counts")
 	})
@@ -205,4 +208,15 @@ func TestAKeyMayHaveToBeAUUID(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+func TestAnElementThatNobodyWouldNestSoDeepHoldsNoKey(t *testing.T) {
+	t.Parallel()
+	s := mockserver.Memory(mockserver.Config{Profile: mockserver.Profile{Carrier: mockserver.Carrier{Kind: mockserver.CarrierXML, Name: "/a/b"}}})
+	defer s.Close()
+	for _, body := range []string{strings.Repeat("<a>", 1<<20), "<a><b>k</b>", "<a><b>k</a></b>"} {
+		assert.Equal(t, "invalid_idempotency_key", send(t, s, "POST", "/", body).code(), "%.20s", body)
+	}
+	assert.Equal(t, 201, send(t, s, "POST", "/", "").status)
+	assert.Equal(t, 1, s.EffectsTotal())
 }

@@ -163,6 +163,9 @@ func (x *exchange) planted() string {
 
 // asked is what the request says at the placeholders of the finds.
 func (x *exchange) asked() map[string]string {
+	if len(x.finds) == 0 {
+		return nil
+	}
 	out := map[string]string{}
 	var body any
 	var query url.Values

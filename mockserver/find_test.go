@@ -24,6 +24,7 @@ func TestEffectsAreFoundInTheWaysOfTheProfile(t *testing.T) {
 				{URL: "/search?q=ref%3A{id}&from={since}", Items: "/found/items", Where: "/metadata/ref", Reference: "/name"},
 				{URL: "/accounts/{/account}/pays?mode={query.mode}", Items: "/items", Where: "/ref"},
 				{URL: "/responses/{key}", Stored: true},
+				{URL: "/twice/{key}/of/{key}"},
 			},
 		}})
 		defer s.Close()
@@ -55,6 +56,8 @@ func TestEffectsAreFoundInTheWaysOfTheProfile(t *testing.T) {
 			{"/accounts/8/pays?mode=live", 200, `{"items":[]}` + "\n"},
 			{"/responses/k2", 201, `{"id":"effect-000002"}` + "\n"},
 			{"/responses/none", 404, ""},
+			{"/twice/k2/of/k2", 200, `{"id":"effect-000002"}` + "\n"},
+			{"/twice/k2/of/k1", 200, "{}\n"},
 		} {
 			got := get(c.path)
 			assert.Equal(t, c.status, got.status, c.path)
@@ -138,4 +141,15 @@ func TestWhatWasOverwrittenIsNotFound(t *testing.T) {
 	pay(t, s, "k", `{"n":1}`)
 	pay(t, s, "k", `{"n":2}`)
 	assert.Equal(t, `{"items":[{"id":"effect-000002"}]}`+"\n", send(t, s, "GET", "/all?key=k", ``).body)
+}
+
+func TestAnItemThatIsNoObjectIsListedByItsName(t *testing.T) {
+	t.Parallel()
+	s := mockserver.Memory(mockserver.Config{Profile: mockserver.Profile{
+		Success: mockserver.Answer{Status: 200, Body: `<Id>{id}</Id>`},
+		Finds:   []mockserver.Find{{URL: "/all", Items: "/items", Where: "/key"}},
+	}})
+	defer s.Close()
+	require.Equal(t, "<Id>effect-000001</Id>", pay(t, s, "k", `{}`).body)
+	assert.Equal(t, `{"items":[{"id":"effect-000001","key":"k"}]}`+"\n", send(t, s, "GET", "/all", ``).body)
 }

@@ -9,9 +9,6 @@ import (
 
 // tokens are those of a JSON pointer (RFC 6901).
 func tokens(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
 	parts := strings.Split(pointer, "/")[1:]
 	for i, t := range parts {
 		parts[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")

@@ -29,7 +29,7 @@ func FuzzScript(f *testing.F) {
 		`[{"commit": true, "see": "close", "late": "2540400h"}, {"commit": true, "see": "nothing", "behind": 1}, {}]`,
 		`[{"see": "truncated", "keep": 4, "framing": "close"}, {"see": "early", "read": 1}, {"see": "endless", "status": 200, "body": "x"}]`,
 		`[{"see": "raw", "body": "HTTP/1.1 20"}, {"see": "goaway"}, {"see": "refused", "commit": true}, {"origin": true, "status": 422, "commit": true}]`,
-		`[{"status": 304, "body": "none"}, {"status": 204}, {"status": 307, "header": {"Location": "/x"}}, {"forget": true, "crash": "after"}, {"token": "t"}]`,
+		`[{"status": 304, "body": "none"}, {"status": 204}, {"status": 307, "header": {"Location": "/x"}}, {"forget": true, "crash": "after"}, {"token": "t"}, {"keysDown": true}]`,
 		`[{"see": "truncated", "keep": -1}]`, `[{"status": 42}]`, `[{"status": 103}]`, `[{"see": "early", "read": -1}]`, `[{"see": "truncated", "keep": 9223372036854775807, "gzip": true}]`,
 		"[{},\n{\"x\": 1}]",
 	} {
