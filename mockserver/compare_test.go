@@ -151,3 +151,34 @@ func TestAnotherRequestMayBeDroppedInSilence(t *testing.T) {
 	assert.Equal(t, "{}\n", got.body)
 	assert.Equal(t, 1, s.EffectsTotal())
 }
+
+func TestARefusalOfAnotherRequestMayNameWhatExists(t *testing.T) {
+	t.Parallel()
+	s := mockserver.Memory(mockserver.Config{Profile: mockserver.Profile{Mismatch: mockserver.Answer{Status: 409, Body: `{"resource_id":"{id}"}`}}})
+	defer s.Close()
+	require.Equal(t, 201, pay(t, s, "k", `{"n":1}`).status)
+	assert.Equal(t, `{"resource_id":"effect-000001"}`, pay(t, s, "k", `{"n":2}`).body)
+}
+
+func TestATakeOverStillOverwrites(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := mockserver.Memory(mockserver.Config{Lease: time.Minute, Profile: mockserver.Profile{OnMismatch: mockserver.MismatchOverwrites},
+			Execute: func(r *http.Request) mockserver.Answer {
+				if r.Header.Get("Slow") != "" {
+					time.Sleep(time.Hour)
+				}
+				return mockserver.Answer{Status: 201}
+			}})
+		defer s.Close()
+		require.Equal(t, 201, pay(t, s, "k", `{"n":1}`).status)
+		slow := make(chan seen)
+		go func() { slow <- pay(t, s, "k", `{"n":2}`, header("Slow", "1")) }()
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, 201, pay(t, s, "k", `{"n":2}`).status)
+		assert.Equal(t, 409, (<-slow).status)
+		log := s.EffectLog()
+		require.Len(t, log, 2)
+		assert.True(t, log[0].Overwritten)
+	})
+}

@@ -28,8 +28,22 @@
 //	Fault{Commit: true, See: SeeReset, Behind: 1}   arrives after the next request
 //	Fault{Crash: CrashBetween}                 effect made, record lost
 //	Fault{Forget: true}                        the key's memory is shorter than promised
+//	Fault{KeysDown: true}                      keys cannot be looked up
 //
 // [ParseScript] reads the same from JSON, [Random] makes scripts from a seed.
+//
+// # Profiles
+//
+// A [Profile] says where keys travel and which are accepted, what is compared,
+// how long a key is known, and how repeats are answered, marked and found: what
+// real APIs promise differs in each. [Profiles] has those of public APIs, and the
+// zero value is the IETF draft's.
+//
+//	mockserver.Config{Profile: mockserver.Profile{
+//		Carrier:    mockserver.Carrier{Kind: mockserver.CarrierJSON, Name: "/idempotency_key"},
+//		Repeat:     mockserver.Answer{Status: 409, Body: `{"exists":"{id}"}`},
+//		OnMismatch: mockserver.MismatchIgnored,
+//	}}
 //
 // # The ledger
 //

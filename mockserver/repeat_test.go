@@ -76,6 +76,7 @@ func TestAStoredRefusalMaySpendItsKey(t *testing.T) {
 		effects int
 	}{
 		{mockserver.Profile{}, 402, 0},
+		{mockserver.Profile{Repeat: mockserver.Answer{Status: 409}, Replayed: mockserver.Mark{Status: 200}}, 402, 0}, // they speak of successes
 		{mockserver.Profile{Released: []string{"4xx"}}, 201, 1},
 		{mockserver.Profile{Spent: mockserver.Answer{Status: 422, Body: `{"code":"PREVIOUS_ATTEMPT_FAILED"}`}}, 422, 0},
 	} {

@@ -73,7 +73,8 @@ type Config struct {
 // keeps a ledger. Every method may be called concurrently.
 //
 // The workflow of a request is: authenticate, check the key, compare the
-// payload, claim the key, execute, store the answer, answer. A repeat gets the
+// payload, claim the key, execute, store the answer, answer. Under the zero
+// [Profile] a repeat gets the
 // stored answer byte for byte, with the marker Idempotent-Replayed: true; 409
 // idempotency_in_progress while the first request runs; 422
 // idempotency_key_mismatch with another payload, running or not. A key that

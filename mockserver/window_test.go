@@ -64,6 +64,12 @@ func TestACallerMayChooseWhenItsKeyExpires(t *testing.T) {
 		assert.Empty(t, ask(until).header.Get("Idempotent-Replayed"))
 		assert.Equal(t, "invalid_idempotency_key", ask("tomorrow").code())
 		assert.Equal(t, 2, s.Effects("k"))
+
+		refusing := mockserver.Memory(mockserver.Config{Profile: mockserver.Profile{
+			Companions: []mockserver.Companion{{Name: "Until", Stamp: mockserver.StampUntil}}, Expired: mockserver.Answer{Status: 410},
+		}})
+		defer refusing.Close()
+		assert.Equal(t, 410, pay(t, refusing, "k", `{}`, header("Until", until)).status, "that has passed")
 	})
 }
 
