@@ -130,6 +130,13 @@ func TestEveryItemOfAnArrayHasAKeyOfItsOwn(t *testing.T) {
 	assert.Equal(t, "invalid_idempotency_key", batch(`{"id":"e"},{"id":5}`).code())
 	assert.Equal(t, 5, s.EffectsTotal())
 
+	strict := mockserver.Memory(mockserver.Config{Profile: mockserver.Profile{
+		Carrier: mockserver.Carrier{Kind: mockserver.CarrierJSON, Name: "/*/id"}, KeyRequired: true,
+	}})
+	defer strict.Close()
+	assert.Equal(t, "idempotency_key_missing", send(t, strict, "POST", "/", `[{"id":"a"},{}]`).code())
+	assert.Zero(t, strict.EffectsTotal())
+
 	ids := map[string]bool{}
 	for _, e := range s.EffectLog() {
 		ids[e.ID] = true

@@ -13,7 +13,8 @@ type Mark struct {
 	// Pointer (RFC 6901) to a string in the JSON body that has it. A body that is
 	// neither empty nor JSON stays without it.
 	Pointer string `json:"pointer,omitzero"`
-	// Status of the answer, where it was a success.
+	// Status of the answer, where it was a success: 200 for a repeat of 201, or an
+	// error whose body is the success's.
 	Status int `json:"status,omitzero"`
 	// Value of header and pointer. Default "true".
 	Value string `json:"value,omitzero"`

@@ -131,7 +131,7 @@ func (c *profileCheck) sizes(p Profile) {
 func (c *profileCheck) mark(field string, m Mark) {
 	c.oneOf(field+".says", m.Says, MarkText, MarkKey, MarkTime, MarkFresh)
 	c.pointer(field+".pointer", m.Pointer)
-	c.failIf(m.Status != 0 && (m.Status < 200 || m.Status > 299), "%s.status: %d is no success", field, m.Status)
+	c.failIf(m.Status != 0 && (m.Status < 200 || m.Status > 999), "%s.status: %d is no final status", field, m.Status)
 	c.failIf(m.Header == "" && m.Pointer == "" && (m.Value != "" || m.Says != MarkText), "%s: it has a value and no place", field)
 }
 

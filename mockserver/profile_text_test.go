@@ -95,7 +95,7 @@ func TestAProfileThatCannotBePlayedSaysWhy(t *testing.T) {
 		`{"compared": {"except": [""]}}`:                                 `an empty pointer is the whole body`,
 		`{"replayed": {"header": "a", "says": "id"}}`:                    `replayed.says: there is no "id"`,
 		`{"origin": {"pointer": "a"}}`:                                   `origin.pointer: "a" is no JSON pointer`,
-		`{"ignored": {"status": 404}}`:                                   `ignored.status: 404 is no success`,
+		`{"ignored": {"status": 102}}`:                                   `ignored.status: 102 is no final status`,
 		`{"ignored": {"value": "x"}}`:                                    `it has a value and no place`,
 		`{"released": ["6x"]}`:                                           `"6x" is no status`,
 		`{"repeat": {"body": "x"}}`:                                      `repeat: it has no status`,

@@ -28,6 +28,7 @@ func TestARepeatIsAnsweredAndMarkedAsTheProfileSays(t *testing.T) {
 		"echo":    {mockserver.Profile{Replayed: mockserver.Mark{Header: "Key", Says: mockserver.MarkKey}}, 201, `{"id":"effect-000001"}` + "\n", map[string]string{"Key": `"k<`}},
 		"time":    {mockserver.Profile{Replayed: mockserver.Mark{Header: "At", Says: mockserver.MarkTime}}, 201, `{"id":"effect-000001"}` + "\n", map[string]string{"At": "2000-01-01T00:00:00Z"}},
 		"status":  {mockserver.Profile{Replayed: mockserver.Mark{Status: 200}}, 200, `{"id":"effect-000001"}` + "\n", nil},
+		"dressed": {mockserver.Profile{Replayed: mockserver.Mark{Status: 409}}, 409, `{"id":"effect-000001"}` + "\n", nil},
 		"pointer": {mockserver.Profile{Replayed: mockserver.Mark{Pointer: "/meta/again"}}, 201, `{"id":"effect-000001","meta":{"again":"true"}}` + "\n", nil},
 		"current": {mockserver.Profile{RepeatCurrent: true}, 201, `{"id":"effect-000001","state":"changed"}` + "\n", nil},
 		"empty":   {mockserver.Profile{NoMarker: true, Repeat: mockserver.Answer{Status: 204}}, 204, "", map[string]string{"Idempotent-Replayed": ""}},

@@ -1,9 +1,6 @@
 package mockserver_test
 
 import (
-	"encoding/json"
-	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -103,36 +100,4 @@ func TestRandomFaultsNeverMakeASecondEffect(t *testing.T) {
 			assert.Equal(t, 1, s.Effects(key))
 		}
 	})
-}
-
-func TestTheProfilesAreReadAndNameTheirSources(t *testing.T) {
-	t.Parallel()
-	for _, p := range mockserver.Profiles() {
-		assert.NotEmpty(t, p.Name)
-		assert.NotEmpty(t, p.Source, p.Name)
-		b, err := json.Marshal(p)
-		require.NoError(t, err)
-		again, err := mockserver.ParseProfile(b)
-		require.NoError(t, err)
-		assert.Equal(t, p, again)
-		s := mockserver.Memory(mockserver.Config{Profile: p})
-		key := "k"
-		if p.KeyQuoted {
-			key = `"k"`
-		}
-		name := p.KeyHeader
-		if name == "" {
-			name = "Idempotency-Key"
-		}
-		for range 2 {
-			got := send(t, s, "POST", "/", `{}`, func(r *http.Request) { r.Header.Set(name, key) })
-			want := []int{201}
-			if p.Repeat.Status != 0 {
-				want = append(want, p.Repeat.Status)
-			}
-			assert.True(t, slices.Contains(want, got.status), "%s: %d %s", p.Name, got.status, got.body)
-		}
-		assert.Equal(t, 1, s.Effects("k"), p.Name)
-		s.Close()
-	}
 }

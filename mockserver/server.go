@@ -57,7 +57,7 @@ type Config struct {
 	PerSecond int
 	// Lookup lets clients ask for effects. Default: they cannot.
 	Lookup Lookup
-	// Profile is how the API words its answers.
+	// Profile is how the API keeps and words its side of the bargain.
 	Profile Profile
 	// TLS serves https with a certificate of its own, which the server's
 	// transports trust.
@@ -74,12 +74,11 @@ type Config struct {
 //
 // The workflow of a request is: authenticate, check the key, compare the
 // payload, claim the key, execute, store the answer, answer. Under the zero
-// [Profile] a repeat gets the
-// stored answer byte for byte, with the marker Idempotent-Replayed: true; 409
-// idempotency_in_progress while the first request runs; 422
-// idempotency_key_mismatch with another payload, running or not. A key that
-// comes twice, holds a comma or is empty gets 400 invalid_idempotency_key. Safe
-// methods make no effect. Without a key every request executes. Work goes on
+// [Profile] a repeat gets the stored answer byte for byte, with the marker
+// Idempotent-Replayed: true; 409 idempotency_in_progress while the first request
+// runs; 422 idempotency_key_mismatch with another payload, running or not. A key
+// that comes twice, holds a comma or is empty gets 400 invalid_idempotency_key.
+// Safe methods make no effect. Without a key every request executes. Work goes on
 // when the client has gone. The ledger keeps every request until the server is
 // dropped.
 type Server struct {
