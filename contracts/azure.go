@@ -49,7 +49,7 @@ var AzureEmail = oncehttp.Contract{
 	Carrier:    header("Repeatability-Request-Id"),
 	Companions: firstSent(),
 	Key:        oncehttp.KeyRule{UUID: oncehttp.UUIDAny, Need: oncehttp.NeedAll},
-	Compared:   oncehttp.Compared{Parts: oncehttp.PartPath | oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Compared:   oncehttp.Compared{Mismatch: oncehttp.MismatchRejects},
 	Window: oncehttp.Window{
 		Length: 5 * minute, Kind: oncehttp.WindowExact, Anchor: oncehttp.AnchorStamp, After: oncehttp.ExpiryRefuses,
 	},
@@ -72,7 +72,7 @@ var AzureRooms = oncehttp.Contract{
 	Carrier:    header("Repeatability-Request-Id"),
 	Companions: firstSent(),
 	Key:        oncehttp.KeyRule{UUID: oncehttp.UUIDAny, Need: oncehttp.NeedAll},
-	Compared:   oncehttp.Compared{Parts: oncehttp.PartPath | oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Compared:   oncehttp.Compared{Mismatch: oncehttp.MismatchRejects},
 	Window: oncehttp.Window{
 		Length: 5 * minute, Kind: oncehttp.WindowExact, Anchor: oncehttp.AnchorStamp, After: oncehttp.ExpiryRefuses,
 	},

@@ -1,10 +1,6 @@
 package contracts
 
-import (
-	"net/http"
-
-	"github.com/oncehttp/oncehttp"
-)
+import "github.com/oncehttp/oncehttp"
 
 func standards() []oncehttp.Contract {
 	return []oncehttp.Contract{IETFIdempotencyKey, OASISRepeatableRequests}
@@ -16,19 +12,14 @@ func standards() []oncehttp.Contract {
 // [oncehttp.IdempotencyKey] is the right contract. How long keys are kept each
 // server says for itself: set Window where yours does.
 var IETFIdempotencyKey = oncehttp.Contract{
-	Name:    "ietf-idempotency-key",
-	Match:   oncehttp.Match{Methods: []string{http.MethodPost, http.MethodPatch}},
-	Carrier: oncehttp.Carrier{Kind: oncehttp.CarrierHeader, Name: "Idempotency-Key", Quoted: true},
-	Compared: oncehttp.Compared{
-		Mismatch: oncehttp.MismatchRejects,
-	},
-	Window: oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Answers: []oncehttp.Answer{
-		{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress},
-		{Status: []int{http.StatusUnprocessableEntity}, Verdict: oncehttp.VerdictMismatch},
-	},
-	Proof: oncehttp.ProofVendor,
-	AsOf:  "2026-10-06",
+	Name:     "ietf-idempotency-key",
+	Match:    oncehttp.Match{Methods: []string{"POST", "PATCH"}},
+	Carrier:  oncehttp.Carrier{Kind: oncehttp.CarrierHeader, Name: "Idempotency-Key", Quoted: true},
+	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Answers:  []oncehttp.Answer{{Status: []int{422}, Verdict: oncehttp.VerdictMismatch}},
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
 	Sources: []string{
 		"https://www.ietf.org/archive/id/draft-ietf-httpapi-idempotency-key-header-07.txt",
 		"github.com/ietf-wg-httpapi/idempotency@dab060c553:draft-ietf-httpapi-idempotency-key-header.md",
@@ -40,13 +31,10 @@ var IETFIdempotencyKey = oncehttp.Contract{
 // [On], and use it only where the API says that it takes these headers, since
 // others answer 501 to them. A request that has grown too old is refused.
 var OASISRepeatableRequests = oncehttp.Contract{
-	Name: "oasis-repeatable-requests",
-	Match: oncehttp.Match{
-		Methods: []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-	},
+	Name:       "oasis-repeatable-requests",
+	Match:      oncehttp.Match{Methods: []string{"POST", "PUT", "PATCH", "DELETE"}},
 	Carrier:    header("Repeatability-Request-ID"),
 	Companions: firstSent(),
-	Key:        oncehttp.KeyRule{UUID: oncehttp.UUIDAny},
 	Compared:   oncehttp.Compared{Mismatch: oncehttp.MismatchRejects},
 	Window:     oncehttp.Window{Length: 5 * minute, Anchor: oncehttp.AnchorStamp, After: oncehttp.ExpiryRefuses},
 	Answers:    repeatabilityRejected(),

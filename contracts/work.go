@@ -3,5 +3,184 @@ package contracts
 import "github.com/oncehttp/oncehttp"
 
 func work() []oncehttp.Contract {
-	return nil
+	return []oncehttp.Contract{
+		DocuSignEnvelopes, WorkOSAuditLogs, InngestEvent, InngestEvents, CheckPayroll,
+		FullStoryV2, DeelV2, MergeUnified, DropboxSignV3, AliyunRPA,
+	}
+}
+
+// DocuSignEnvelopes creates an envelope. Its transactionId is for asking, within
+// seven days, what became of a request whose answer was lost; whether a repeat
+// under it is refused nobody says, so that it is planted and is no key. The list of
+// envelopes is asked for it by transaction_ids.
+var DocuSignEnvelopes = oncehttp.Contract{
+	Name: "docusign-envelopes",
+	Match: oncehttp.Match{
+		Hosts: []string{"*.docusign.net"},
+		Paths: []string{"/restapi/v2.1/accounts/*/envelopes", "/restapi/v2/accounts/*/envelopes"},
+		Exact: true, Methods: []string{"POST"},
+	},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/transactionId"},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-10-06",
+	Sources: []string{
+		"https://developers.docusign.com/docs/esign-rest-api/how-to/list-envelope-status-changes",
+		"https://docs.oracle.com/en/cloud/paas/integration-cloud/docusign-adapter/invoke-request-page.html",
+	},
+}
+
+// WorkOSAuditLogs records an event in an audit log, the one endpoint of WorkOS that
+// is known to take the header.
+var WorkOSAuditLogs = oncehttp.Contract{
+	Name: "workos-audit-logs",
+	Match: oncehttp.Match{
+		Hosts: []string{"api.workos.com"}, Path: "/audit_logs/events", Exact: true, Methods: []string{"POST"},
+	},
+	Carrier: header("Idempotency-Key"),
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://workos.com/docs/reference/audit-logs/event",
+		"github.com/workos/workos-go@27a5c270eb:audit_logs.go",
+	},
+}
+
+// InngestEvent sends one event, as a JSON object. It names no host: one URL takes
+// an object or an array, and nothing but the body tells which, so use [On] with
+// inn.gs for the shape that your client sends. A repeat is accepted and listed, and
+// starts no function again.
+var InngestEvent = oncehttp.Contract{
+	Name:     "inngest-event",
+	Match:    oncehttp.Match{Path: "/e/*", Exact: true, Methods: []string{"POST"}},
+	Carrier:  jsonField("/id"),
+	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchDrops},
+	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
+	Sources:  []string{"https://www.inngest.com/docs/durable-execution/guides-and-advanced/idempotency.md"},
+}
+
+// InngestEvents sends an array of events, each under a key of its own; otherwise
+// it is as [InngestEvent].
+var InngestEvents = oncehttp.Contract{
+	Name:     "inngest-events",
+	Match:    oncehttp.Match{Path: "/e/*", Exact: true, Methods: []string{"POST"}},
+	Carrier:  jsonField("/*/id"),
+	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchDrops},
+	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
+	Sources:  []string{"https://www.inngest.com/docs/durable-execution/guides-and-advanced/idempotency.md"},
+}
+
+// CheckPayroll is every POST of Check. A 500 is kept under the key as a success
+// is. After the day that keys are kept the vendor itself says to look before
+// creating.
+var CheckPayroll = oncehttp.Contract{
+	Name: "check-payroll",
+	Match: oncehttp.Match{
+		Hosts: []string{"api.checkhq.com", "sandbox.checkhq.com"}, Methods: []string{"POST"},
+	},
+	Carrier: header("X-Idempotency-Key"),
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingYes},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{"https://docs.checkhq.com/docs/idempotent-requests"},
+}
+
+// FullStoryV2 is every POST of FullStory's server API. A refusal and a plain 500
+// are kept under the key, a 429 and what lies above 500 are not.
+var FullStoryV2 = oncehttp.Contract{
+	Name: "fullstory-v2",
+	Match: oncehttp.Match{
+		Hosts: []string{"api.fullstory.com"}, Path: "/v2", Methods: []string{"POST"},
+	},
+	Carrier:  header("Idempotency-Key"),
+	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Stored: oncehttp.Stored{
+		Failures: oncehttp.KeepingYes,
+		Except:   []int{429, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511},
+	},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{"https://developer.fullstory.com/server/idempotent-requests"},
+}
+
+// DeelV2 is every POST and PATCH of Deel. Only successes are kept, and a repeat of
+// one names the request that it repeats. A 429 may mean that the first request
+// still runs; one that the caller gave up is held for two minutes.
+var DeelV2 = oncehttp.Contract{
+	Name: "deel-v2",
+	Match: oncehttp.Match{
+		Hosts: []string{"api.letsdeel.com", "api-sandbox.demo.deel.com"}, Path: "/rest/v2",
+		Methods: []string{"POST", "PATCH"},
+	},
+	Carrier: header("Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Max: 64},
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Replay:  oncehttp.Marker{Headers: []string{"X-Original-Request-Id"}},
+	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingNo},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://developer.deel.com/api/idempotency",
+		"https://developer.deel.com/docs/idempotency",
+	},
+}
+
+// MergeUnified is every POST of Merge's unified API. It names no host: keys are
+// looked at only in accounts for which Merge has turned this on, so use [On] with
+// api.merge.dev once it has for yours.
+var MergeUnified = oncehttp.Contract{
+	Name:     "merge-unified",
+	Match:    oncehttp.Match{Path: "/api", Methods: []string{"POST"}},
+	Carrier:  header("Idempotency-Key"),
+	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
+	Sources: []string{
+		"https://docs.merge.dev/merge-unified/writing-data/writes/idempotency",
+		"https://help.merge.dev/articles/3428903208-idempotency",
+	},
+}
+
+// DropboxSignV3 is every POST and PUT of Dropbox Sign. Keys are known in one
+// account, and in one app of it.
+var DropboxSignV3 = oncehttp.Contract{
+	Name: "dropbox-sign-v3",
+	Match: oncehttp.Match{
+		Hosts: []string{"api.hellosign.com"}, Path: "/v3", Methods: []string{"POST", "PUT"},
+	},
+	Carrier: header("Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Min: 1, Max: 255},
+	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{"https://developers.hellosign.com/api/manual-reference-pages/idempotency"},
+}
+
+// AliyunRPA creates a task for a robot. Keys are forgotten after three minutes,
+// the shortest time of all here. A request is signed anew with a nonce in its URL:
+// sign in Config.Authorize.
+var AliyunRPA = oncehttp.Contract{
+	Name: "aliyun-rpa-create-task",
+	Match: oncehttp.Match{
+		Hosts: []string{"console-rpa.aliyun.com"}, Path: "/rpa/openapi/raas/task/CreateTask", Exact: true,
+		Methods: []string{"POST"},
+	},
+	Carrier: header("X-Idempotent-Request-ID"),
+	Key:     oncehttp.KeyRule{Max: 50},
+	Window:  oncehttp.Window{Length: 3 * minute, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
+	Sources: []string{
+		"https://help.aliyun.com/en/rpa/developer-reference/idempotent-call",
+		"https://help.aliyun.com/document_detail/175450.html",
+	},
 }
