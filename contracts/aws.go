@@ -96,7 +96,7 @@ var AWSDynamoDBExecuteTransaction = awsTarget(AWSDynamoDBTransactWriteItems,
 	"aws-dynamodb-execute-transaction", "DynamoDB_20120810.ExecuteTransaction")
 
 // AWSDynamoDBImportTable makes a table of what stands in S3. Its field and its
-// window, eight hours after the first request ends, are not those of a
+// window, which ends eight hours after the first request does, are not those of a
 // transaction.
 var AWSDynamoDBImportTable = oncehttp.Contract{
 	Name: "aws-dynamodb-import-table",
@@ -309,8 +309,8 @@ var AWSACM = oncehttp.Contract{
 	Sources: []string{"github.com/boto/botocore@0e6e2404b8:botocore/data/acm/2015-12-08/service-2.json"},
 }
 
-// AWSEFS creates a file system. A repeat is told as an error, 409, that names the
-// file system which the first made; the list of file systems can be asked for a
+// AWSEFS creates a file system. A repeat is told as an error, 409, which names the
+// file system that the first one made; the list of file systems can be asked for a
 // token.
 var AWSEFS = oncehttp.Contract{
 	Name: "aws-efs-create-file-system",

@@ -9,9 +9,9 @@ func billing() []oncehttp.Contract {
 	}
 }
 
-// Xero is its APIs for accounting, payroll, assets, projects, files, bank feeds and
-// the app store. A PUT creates there, so that it may not be repeated without the
-// key. The vendor's page on how long keys are kept could not be read.
+// Xero is what writes in Xero's APIs for accounting, payroll, assets, projects,
+// files, bank feeds and the app store. A PUT creates there: without its key it may
+// not be repeated. How long keys are kept could not be read.
 var Xero = oncehttp.Contract{
 	Name: "xero",
 	Match: oncehttp.Match{
@@ -110,8 +110,8 @@ var ZuoraREST = oncehttp.Contract{
 	},
 }
 
-// RecurlyV3 is the API of which the version 2021-02-25 is one. What is known comes
-// from its client: the header, and the mark of a repeat.
+// RecurlyV3 is every POST of Recurly's API v3. What is known comes from its client:
+// the header, and the mark of a repeat.
 var RecurlyV3 = oncehttp.Contract{
 	Name: "recurly-v3",
 	Match: oncehttp.Match{
@@ -146,7 +146,7 @@ var Chargebee = oncehttp.Contract{
 	},
 }
 
-// ChargebeeEstimates are reckoned and not kept: they take no key and change
+// ChargebeeEstimates are worked out and not kept: they take no key and change
 // nothing.
 var ChargebeeEstimates = oncehttp.Contract{
 	Name: "chargebee-estimates",

@@ -8,11 +8,12 @@ func commerce() []oncehttp.Contract {
 
 // ShopifyGraphQL is every mutation of the Admin API under the directive
 // @idempotent, which refunds and inventory need from version 2026-04 on. The
-// key goes into the variable idempotencyKey: write the directive as
-// @idempotent(key: $idempotencyKey). A key written into the query itself stays
-// as it is and protects as well. Errors come in a 200: ask for the code and
-// message of userErrors, under the mutation's own name and no alias, or a refusal
-// looks like a success.
+// key goes into the variable idempotencyKey: write @idempotent(key:
+// $idempotencyKey) and send variables, if only {}. A key in the query's text
+// protects too, and stays. Errors come in a 200: ask for code and message of
+// userErrors, under the mutation's own name and no alias, or a refusal looks like
+// a success. The day that keys are kept is the vendor's sentence as others quote
+// it.
 var ShopifyGraphQL = oncehttp.Contract{
 	Name: "shopify-graphql",
 	Match: oncehttp.Match{

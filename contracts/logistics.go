@@ -72,7 +72,7 @@ var EasyPostV2 = oncehttp.Contract{
 var Easyship = oncehttp.Contract{
 	Name: "easyship",
 	Match: oncehttp.Match{
-		Hosts: []string{"public-api.easyship.com"}, Methods: []string{"POST"},
+		Hosts: []string{"public-api.easyship.com", "public-api-sandbox.easyship.com"}, Methods: []string{"POST"},
 	},
 	Carrier: header("Idempotency-Key"),
 	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},

@@ -34,8 +34,8 @@ var TwilioPayments = oncehttp.Contract{
 	Sources: []string{"github.com/twilio/twilio-oai@d50069b44e:spec/json/twilio_api_v2010.json"},
 }
 
-// TwilioUserDefinedMessages sends a message into a call, or subscribes to those of
-// one. The field is optional.
+// TwilioUserDefinedMessages sends a message into a call, or subscribes to a call's
+// messages. The field is optional.
 var TwilioUserDefinedMessages = oncehttp.Contract{
 	Name: "twilio-user-defined-messages",
 	Match: oncehttp.Match{
@@ -108,7 +108,7 @@ var PostmarkEmail = oncehttp.Contract{
 	},
 }
 
-// PostmarkBatch sends many e-mails in one request, without a key as well.
+// PostmarkBatch sends many e-mails in one request, and takes no key either.
 var PostmarkBatch = oncehttp.Contract{
 	Name: "postmark-batch",
 	Match: oncehttp.Match{
@@ -120,8 +120,8 @@ var PostmarkBatch = oncehttp.Contract{
 	Sources: []string{"https://postmarkapp.com/support/article/what-is-an-idempotency-key"},
 }
 
-// MailgunMessages sends e-mail. Nothing was found of a key, nor that there is
-// none.
+// MailgunMessages sends e-mail. Nothing was found of a key, and nothing that rules
+// one out.
 var MailgunMessages = oncehttp.Contract{
 	Name: "mailgun-messages",
 	Match: oncehttp.Match{
@@ -251,7 +251,7 @@ var CustomerIOSend = oncehttp.Contract{
 
 // TelnyxV2 is the general rule of Telnyx's API v2. It names no host: only endpoints
 // whose reference says so take the header, some under other rules, so use [On] and
-// set Paths to yours. Answers are kept for up to a day, which promises no length.
+// set Path to yours. Answers are kept for up to a day, which promises no length.
 // Bodies are compared byte for byte.
 var TelnyxV2 = oncehttp.Contract{
 	Name:    "telnyx-v2",

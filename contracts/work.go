@@ -11,8 +11,9 @@ func work() []oncehttp.Contract {
 
 // DocuSignEnvelopes creates an envelope. Its transactionId is for asking, within
 // seven days, what became of a request whose answer was lost; whether a repeat
-// under it is refused nobody says, so that it is planted and is no key. The list of
-// envelopes is asked for it by transaction_ids.
+// under it is refused nobody says, so that it is no key here. Set one of your own,
+// and let Config.Lookup ask the account's list of envelopes for it, by
+// transaction_ids.
 var DocuSignEnvelopes = oncehttp.Contract{
 	Name: "docusign-envelopes",
 	Match: oncehttp.Match{
@@ -20,7 +21,6 @@ var DocuSignEnvelopes = oncehttp.Contract{
 		Paths: []string{"/restapi/v2.1/accounts/*/envelopes", "/restapi/v2/accounts/*/envelopes"},
 		Exact: true, Methods: []string{"POST"},
 	},
-	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/transactionId"},
 	Proof: oncehttp.ProofVendor,
 	AsOf:  "2026-10-06",
 	Sources: []string{
@@ -166,8 +166,8 @@ var DropboxSignV3 = oncehttp.Contract{
 }
 
 // AliyunRPA creates a task for a robot. Keys are forgotten after three minutes,
-// the shortest time of all here. A request is signed anew with a nonce in its URL:
-// sign in Config.Authorize.
+// the shortest time of all here. A request is signed in its URL, over a nonce that
+// may be used once: sign in Config.Authorize, with the Timestamp as it stands.
 var AliyunRPA = oncehttp.Contract{
 	Name: "aliyun-rpa-create-task",
 	Match: oncehttp.Match{
