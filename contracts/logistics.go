@@ -68,12 +68,11 @@ var EasyPostV2 = oncehttp.Contract{
 	Sources: []string{"github.com/EasyPost/easypost-go@6e06a90526"},
 }
 
-// Easyship is every POST of it. Failures are kept under the key, a 500 too.
+// Easyship is every POST of the API of 2023-01. Failures are kept under the key, a
+// 500 too. The documentation of 2024-09 was not seen to speak of keys.
 var Easyship = oncehttp.Contract{
-	Name: "easyship",
-	Match: oncehttp.Match{
-		Hosts: []string{"public-api.easyship.com", "public-api-sandbox.easyship.com"}, Methods: []string{"POST"},
-	},
+	Name:    "easyship",
+	Match:   oncehttp.Match{Hosts: []string{"api.easyship.com"}, Path: "/2023-01", Methods: []string{"POST"}},
 	Carrier: header("Idempotency-Key"),
 	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
 	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingYes},
@@ -81,7 +80,7 @@ var Easyship = oncehttp.Contract{
 	AsOf:    "2026-10-06",
 	Sources: []string{
 		"https://developers.easyship.com/v2023.01/reference/idempotent-requests",
-		"https://developers.easyship.com/discuss/684e00a742abed006920dfe1",
+		"https://developers.easyship.com/reference/migration-guide-from-2023-01-and-older",
 	},
 }
 
