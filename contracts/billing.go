@@ -82,7 +82,8 @@ var QuickBooksQuery = oncehttp.Contract{
 
 // ZuoraREST is every POST and PATCH of Zuora. Whatever the first request was
 // answered is kept, failures too, headers included: a repeat's rate limits are
-// those of then.
+// those of then. A mismatch is said of the tenant, the URL and the method, and not
+// of the body.
 var ZuoraREST = oncehttp.Contract{
 	Name: "zuora-rest",
 	Match: oncehttp.Match{
@@ -95,7 +96,7 @@ var ZuoraREST = oncehttp.Contract{
 	},
 	Carrier:  header("Idempotency-Key"),
 	Key:      oncehttp.KeyRule{Max: 254},
-	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Compared: oncehttp.Compared{Parts: oncehttp.PartMethod | oncehttp.PartPath, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
 	Answers: []oncehttp.Answer{
 		{Status: []int{409}, Verdict: oncehttp.VerdictInProgress},

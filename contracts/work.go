@@ -93,7 +93,8 @@ var CheckPayroll = oncehttp.Contract{
 }
 
 // FullStoryV2 is every POST of FullStory's server API. A refusal and a plain 500
-// are kept under the key, a 429 and what lies above 500 are not.
+// are kept under the key, a 429 and what lies above 500 are not, nor what was
+// refused before it was begun.
 var FullStoryV2 = oncehttp.Contract{
 	Name: "fullstory-v2",
 	Match: oncehttp.Match{
@@ -101,7 +102,7 @@ var FullStoryV2 = oncehttp.Contract{
 	},
 	Carrier:  header("Idempotency-Key"),
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
-	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
 	Stored: oncehttp.Stored{
 		Failures: oncehttp.KeepingYes,
 		Except:   []int{429, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511},
