@@ -6,7 +6,7 @@ import (
 )
 
 // gateKey of a request. Methods that a contract does not name share the gate of
-// those that it does.
+// those that it does. What no contract matches has no operation here.
 func (c *Client) gateKey(req *http.Request, contract *Contract) gateKey {
 	if c.cfg.Gate.Off {
 		return gateKey{}
@@ -14,7 +14,7 @@ func (c *Client) gateKey(req *http.Request, contract *Contract) gateKey {
 	if contract == nil {
 		post := *req
 		post.Method = http.MethodPost
-		contract = c.contracts.match(&post)
+		contract = c.contracts.matchBody(&post, nil)
 	}
 	key := gateKey{scheme: req.URL.Scheme, host: authority(req.URL)}
 	if contract != nil {
@@ -38,8 +38,8 @@ func (c *Client) recallWishes() {
 		if read++; err != nil || read > recallMost {
 			return // whoever needs the journal is told of its error
 		}
-		if r, err := decodeRecord(e); err == nil {
-			c.setPolicy(&flight{}, r)
+		if r, err := decodeRecord(e); err == nil && r.Reason == Throttled {
+			c.setPolicy(&flight{ctx: c.ctx}, r)
 		}
 	}
 }

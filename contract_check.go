@@ -102,6 +102,8 @@ func (k *contractCheck) match(m Match) {
 	}
 	k.header("Match", m.Header, m.HeaderValue)
 	k.failIf(strings.EqualFold(m.Header, "Host"), "Match.Header is Host; use Match.Hosts")
+	k.failIf(secretHeader(m.Header), "Match.Header is %s, which the journal does not keep; after a restart nothing would match", m.Header)
+	k.operation(m.Operation)
 	k.failIf(m.Idempotent > IdempotentNo, "Match.Idempotent is %d; use one of the Idempotent constants", m.Idempotent)
 	k.failIf(m.Safe && m.Idempotent == IdempotentNo, "Match.Safe and IdempotentNo contradict each other; what changes nothing may be repeated")
 }

@@ -113,7 +113,11 @@ func (c *Client) ticket(action string, req *http.Request, opts []ActionOption) (
 		closeBody(req)
 		return ticket{}, err
 	}
-	return c.freeze(action, req, c.contracts.match(req), opts)
+	req, contract, err := c.claim(req)
+	if err != nil {
+		return ticket{}, err
+	}
+	return c.freeze(action, req, contract, opts)
 }
 
 func (c *Client) freeze(action string, req *http.Request, contract *Contract, opts []ActionOption) (ticket, error) {

@@ -103,12 +103,23 @@ func (m *Match) paths() []pathPattern {
 }
 
 // match returns the contract of the request, or nil: of those that match the
-// one that [Match] calls the most specific. It allocates only where a host is
-// not in lower case or is an IPv6 address, or the path is escaped in an unusual
-// way.
-func (s *contractSet) match(req *http.Request) *Contract {
+// one that [Match] calls the most specific. With asks it depends on the body:
+// see matchBody. It allocates only where a host is not in lower case or is an
+// IPv6 address, the path is escaped in an unusual way, or a contract of the host
+// selects by operation.
+func (s *contractSet) match(req *http.Request) (c *Contract, asks bool) {
+	return s.find(req, &asked{header: req.Header})
+}
+
+// matchBody returns the contract of the request with this body, or nil.
+func (s *contractSet) matchBody(req *http.Request, body []byte) *Contract {
+	c, _ := s.find(req, &asked{header: req.Header, text: body, whole: true})
+	return c
+}
+
+func (s *contractSet) find(req *http.Request, body *asked) (c *Contract, asks bool) {
 	if req.URL == nil || len(s.byName) == 0 {
-		return nil
+		return nil, false
 	}
 	host := requestHost(req.URL.Host, req.URL.Scheme)
 	header := host // what the Host header names
@@ -117,15 +128,37 @@ func (s *contractSet) match(req *http.Request) *Contract {
 	}
 	method := cmp.Or(req.Method, http.MethodGet)
 	path := cmp.Or(req.URL.EscapedPath(), "/")
-	for _, list := range [...][]candidate{s.byHost[host.name], s.byTail[lastLabels(host.name)], s.byHost[anyHost]} {
+	for step := range 3 {
+		var list []candidate
+		switch step {
+		case 0:
+			list = s.byHost[host.name]
+		case 1:
+			list = s.byTail[lastLabels(host.name)]
+		case 2:
+			list = s.byHost[anyHost]
+		}
 		for i := range list {
 			c := &list[i]
-			if c.host.names(host) && c.path.matches(path) && (header == host || c.names(header)) && c.contract.Match.takes(method, req.Header) {
-				return c.contract
+			m := &c.contract.Match
+			if !c.host.names(host) || !c.path.matches(path) || header != host && !c.names(header) || !m.takes(method, req.Header) {
+				continue
 			}
+			if o := &m.Operation; o.Kind != OperationAny {
+				if !body.mayAsk(o) {
+					continue
+				}
+				if !body.whole {
+					return nil, true
+				}
+				if !body.asks(o) {
+					continue
+				}
+			}
+			return c.contract, false
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // names reports whether the contract names the host.
@@ -189,7 +222,8 @@ func (c *candidate) compare(d *candidate) int {
 		cmp.Compare(d.host.literal, c.host.literal),
 		cmp.Compare(min(1, len(d.host.port)), min(1, len(c.host.port))),
 		c.path.compare(&d.path),
-		cmp.Compare(d.contract.Match.headerRank(), c.contract.Match.headerRank()))
+		cmp.Compare(d.contract.Match.headerRank(), c.contract.Match.headerRank()),
+		cmp.Compare(d.contract.Match.Operation.rank(), c.contract.Match.Operation.rank()))
 }
 
 // ties notes which two contracts of a sorted list match one request and cannot
@@ -213,7 +247,7 @@ func ties(list []candidate, found map[[2]string]error) {
 // match.
 func (c *candidate) meets(d *candidate) bool {
 	m, n := &c.contract.Match, &d.contract.Match
-	return c.host.meets(&d.host) && c.path.meets(&d.path) &&
+	return c.host.meets(&d.host) && c.path.meets(&d.path) && m.Operation.meets(&n.Operation) &&
 		(m.Header != n.Header || strings.EqualFold(m.HeaderValue, n.HeaderValue)) &&
 		slices.ContainsFunc(m.Methods, func(s string) bool { return slices.Contains(n.Methods, s) })
 }

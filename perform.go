@@ -199,8 +199,7 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 	if t.draft != nil {
 		f.drafted, f.live = true, t.draft.live
 	}
-	c.setPolicy(f, r)
-	return m, nil, nil
+	return m, nil, c.setPolicy(f, r)
 }
 
 // found is for an action that the journal has.
@@ -227,8 +226,9 @@ func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (mac
 	return m, nil, nil
 }
 
-// setPolicy finds the contract of today.
-func (c *Client) setPolicy(f *flight, r record) {
+// setPolicy finds the contract of today. On an error, of the journal, there is
+// none, and nothing may be sent.
+func (c *Client) setPolicy(f *flight, r record) (err error) {
 	f.first, f.rec = r, r
 	if r.Revision == 0 {
 		f.rec = record{}
@@ -236,7 +236,9 @@ func (c *Client) setPolicy(f *flight, r record) {
 	f.policy = policy{maxAttempts: c.cfg.Retry.MaxAttempts, attempt: c.cfg.Retry.AttemptTimeout, share: c.cfg.WindowShare}
 	if u, err := url.Parse(r.Begun.URL); err == nil {
 		req := &http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header}
-		f.policy.contract = c.contracts.match(req)
+		if f.policy.contract, err = c.claimStored(f, r, req); err != nil {
+			return err
+		}
 		f.gate = c.gateKey(req, f.policy.contract)
 		if r.Reason == Throttled {
 			c.gates.recall(f.gate, r.Seen, r.NotBefore)
@@ -248,6 +250,7 @@ func (c *Client) setPolicy(f *flight, r record) {
 		f.policy.distrusted = c.distrusted[f.policy.contract.Name]
 		c.mu.Unlock()
 	}
+	return nil
 }
 
 // distrust stops resends under a contract that an answer has contradicted.
@@ -366,7 +369,7 @@ func (c *Client) writeKept(ctx context.Context) {
 }
 
 func (c *Client) driveKept(f *flight, m machine) {
-	c.setPolicy(f, m.rec)
+	c.setPolicy(f, m.rec) // nothing is sent, so that an error does not matter
 	f.recordOnly = true
 	f.sit(&seating{}, ownBegin, time.Time{})
 	close(f.loaded)

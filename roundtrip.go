@@ -53,41 +53,51 @@ const (
 	routeRefuse
 )
 
-// route decides by the request alone; it does not read the body, only a copy.
-func (c *Client) route(req *http.Request, hasAction bool) (route, *Contract) {
+// route decides by the request, and by a copy of its body. Only where a
+// contract's operation is in question does it read the body itself, and returns
+// the request with what was read in its place; on an error it has closed it.
+func (c *Client) route(req *http.Request, hasAction bool) (*http.Request, route, *Contract, error) {
 	if withinAttempt(req.Context()) || req.Method == http.MethodConnect || req.Header.Get("Upgrade") != "" ||
 		strings.HasPrefix(req.Header.Get("Content-Type"), "application/grpc") ||
 		c.cfg.PassThrough != nil && c.cfg.PassThrough(req) {
-		return routeOnce, nil
+		return req, routeOnce, nil, nil
 	}
 	if req.Response != nil {
-		return routeRetry, nil // a safe request that http.Client made of a redirect
+		return req, routeRetry, nil, nil // a safe request that http.Client made of a redirect
 	}
 	if isTokenRequest(req) {
-		return routeOnce, nil
+		return req, routeOnce, nil, nil
 	}
-	if contract := c.contracts.match(req); contract != nil {
-		if contract.Match.Safe {
-			return routeRetry, nil
-		}
-		return routeIntent, contract
+	req, contract, err := c.claim(req)
+	switch {
+	case err != nil:
+		return nil, routeRefuse, nil, err
+	case contract == nil:
+		return req, c.unmatched(req, hasAction), nil, nil
+	case contract.Match.Safe:
+		return req, routeRetry, nil, nil
 	}
+	return req, routeIntent, contract, nil
+}
+
+// unmatched is what to do with a request of which no contract speaks.
+func (c *Client) unmatched(req *http.Request, hasAction bool) route {
 	unread := req.Body != nil && req.Body != http.NoBody && req.ContentLength <= 0 && req.GetBody == nil
 	switch {
 	case safeMethod(req.Method):
-		return routeRetry, nil
+		return routeRetry
 	case hasAction:
-		return routeIntent, nil
+		return routeIntent
 	case unread:
-		return routeOnce, nil
+		return routeOnce
 	case idempotentMethod(req.Method):
-		return routeRetry, nil
+		return routeRetry
 	case c.cfg.Unmatched == PassThrough:
-		return routeOnce, nil
+		return routeOnce
 	case c.cfg.Unmatched == Refuse:
-		return routeRefuse, nil
+		return routeRefuse
 	}
-	return routeIntent, nil
+	return routeIntent
 }
 
 // isTokenRequest: a form with grant_type (RFC 6749 section 4). It is told from
@@ -143,7 +153,10 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%w: it continues a redirect, which the intent follows itself where that is safe; set CheckRedirect to http.ErrUseLastResponse", ErrInvalidRequest)
 	}
 	n, hasAction := req.Context().Value(actionKey{}).(named)
-	route, contract := c.route(req, hasAction)
+	req, route, contract, err := c.route(req, hasAction)
+	if err != nil {
+		return nil, err
+	}
 	switch route {
 	case routeOnce:
 		return c.base.RoundTrip(c.withoutKey(req))
