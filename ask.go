@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// asked is what came of one of a contract's lookups.
-type asked struct {
+// An inquiry is what came of one of a contract's lookups.
+type inquiry struct {
 	facts facts
 	// shut: the host's gate let it not go. again is when to ask again.
 	shut  bool
@@ -58,18 +58,18 @@ func (c *Client) inquire(f *flight, r record, e *event) error {
 
 // question sends one lookup, and a second one with other credentials where the
 // first was answered 401. It is no attempt: it is neither counted nor recorded.
-func (c *Client) question(f *flight, r record, target string) (asked, error) {
+func (c *Client) question(f *flight, r record, target string) (inquiry, error) {
 	ctx, cancel := c.asking(f)
 	defer cancel()
 	ctx = context.WithValue(ctx, attemptKey{}, true)
 	for stale := false; ; stale = true {
 		req, err := c.lookupRequest(ctx, f, r, target, stale)
 		if err != nil {
-			return asked{}, err
+			return inquiry{}, err
 		}
 		pass, again := c.gates.mayAsk(f.gate)
 		if !again.IsZero() {
-			return asked{shut: true, again: again}, &ownError{text: "oncehttp: the host fails, so a lookup waits"}
+			return inquiry{shut: true, again: again}, &ownError{text: "oncehttp: the host fails, so a lookup waits"}
 		}
 		seen, err := c.fetch(req)
 		j := judgement{host: judgeHost(seen, f.policy.contract)}
@@ -78,7 +78,7 @@ func (c *Client) question(f *flight, r record, target string) (asked, error) {
 		}
 		c.gates.heard(pass, hostEvent(j, seen.status))
 		if stale || c.cfg.Authorize == nil || seen.status != http.StatusUnauthorized {
-			a := asked{facts: seen}
+			a := inquiry{facts: seen}
 			if j.asked {
 				a.again = wallNow().Add(j.wait)
 			}
