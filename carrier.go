@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,6 +19,8 @@ type spot struct {
 	// create: objects that are missing above a JSON string are written too.
 	create bool
 }
+
+func (c Carrier) spot() spot { return spot{kind: c.Kind, name: c.Name} }
 
 func (s spot) String() string {
 	switch s.kind {
@@ -97,6 +100,9 @@ func (s spot) read(b begun, body []byte) ([]string, error) {
 func (s spot) write(b *begun, body []byte, value string) ([]byte, error) {
 	if s.kind == CarrierHeader {
 		if headerValues(b.Header, s.name) == nil {
+			if b.Header = b.Header.Clone(); b.Header == nil {
+				b.Header = http.Header{}
+			}
 			b.Header.Set(s.name, value)
 		}
 		return body, nil
@@ -118,8 +124,10 @@ func (s spot) write(b *begun, body []byte, value string) ([]byte, error) {
 // write has put it there or the caller.
 func (s spot) erase(b *begun, body []byte) []byte {
 	if s.kind == CarrierHeader {
-		b.Header = b.Header.Clone()
-		dropHeader(b.Header, s.name)
+		if headerValues(b.Header, s.name) != nil {
+			b.Header = b.Header.Clone()
+			dropHeader(b.Header, s.name)
+		}
 		return body
 	}
 	sites, err := s.sites(*b, body)

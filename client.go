@@ -189,7 +189,13 @@ func (c *Client) ready(f *flight, cmd command) event {
 	if err != nil {
 		return unready(err)
 	}
-	req, err := cmd.record.request(body, f.live, cmd.hop)
+	r := cmd.record
+	var stamped time.Time
+	if r.Begun.stamps() {
+		stamped = wallNow()
+		r.Begun.Stamped = stamped
+	}
+	req, err := r.request(body, f.live, cmd.hop)
 	if err != nil {
 		return unready(err)
 	}
@@ -204,7 +210,7 @@ func (c *Client) ready(f *flight, cmd command) event {
 			return unready(err)
 		}
 	}
-	stripped, missing, err := cmd.record.authorized(req, cmd.hop)
+	stripped, missing, err := r.authorized(req, cmd.hop)
 	if err != nil {
 		return unready(err)
 	}
@@ -212,7 +218,7 @@ func (c *Client) ready(f *flight, cmd command) event {
 		return unready(&ownError{text: fmt.Sprintf("oncehttp: %s is not kept and was not brought back; set Config.Authorize, or repeat Do with it", missing)})
 	}
 	f.request = req
-	return event{kind: evReadied, attempt: uuid.NewString(), stripped: stripped}
+	return event{kind: evReadied, attempt: uuid.NewString(), stripped: stripped, stamped: stamped}
 }
 
 // requestBody is the frozen body: the caller's at first, then the journal's.

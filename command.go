@@ -79,7 +79,8 @@ type event struct {
 	call call // taken, joined
 	// attempt names the attempt: readied (the one to start), answered.
 	attempt  string
-	stripped []string // readied: names that the request carries and the journal does not
+	stripped []string  // readied: names that the request carries and the journal does not
+	stamped  time.Time // readied: the time that the attempt is the first to tell; zero: it tells none, or one told before
 	judged   judgement
 	answer   *answer       // answered, when there was one
 	location string        // answered: where a 307 or 308 to the same origin leads

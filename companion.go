@@ -2,14 +2,193 @@ package oncehttp
 
 import (
 	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
+
+func (m Companion) spot() spot { return spot{kind: m.Kind, name: m.Name} }
+
+// text is what the companion says when the first attempt was recorded at a time.
+func (m Companion) text(at time.Time, w Window) string {
+	switch m.Value {
+	case CompanionSentIMF:
+		return at.UTC().Format(http.TimeFormat)
+	case CompanionSentMicros:
+		return strconv.FormatInt(at.UnixMicro(), 10)
+	case CompanionUntil:
+		return at.Add(w.Length).UTC().Format(time.RFC3339)
+	}
+	return m.Text
+}
+
+// stamp is the time that a text of text was made of.
+func (m Companion) stamp(text string, w Window) (time.Time, error) {
+	var at time.Time
+	var err error
+	switch m.Value {
+	case CompanionSentIMF:
+		at, err = http.ParseTime(text)
+	case CompanionSentMicros:
+		var micros int64
+		micros, err = strconv.ParseInt(text, 10, 64)
+		at = time.UnixMicro(micros)
+	case CompanionUntil:
+		at, err = time.Parse(time.RFC3339, text)
+		at = at.Add(-w.Length)
+	}
+	return at.UTC(), err
+}
+
+// accompany takes the time from companions that the caller has set, which stay
+// as they are, and writes those that are missing in the body. Those in headers
+// and in the query are written at the first attempt.
+func (b *begun) accompany(body []byte, now time.Time) ([]byte, error) {
+	begins := false
+	for _, m := range b.Companions {
+		values, err := m.spot().read(*b, body)
+		switch {
+		case err != nil:
+		case len(values) == 0:
+			begins = begins || m.Value != CompanionText && m.spot().inBody()
+		case len(values) > 1:
+			err = fmt.Errorf("it stands %d times; set it once", len(values))
+		case m.Value != CompanionText && b.Stamped.IsZero():
+			var at time.Time
+			if at, err = m.stamp(values[0], b.Window); err != nil {
+				err = fmt.Errorf("its value is not the time that the contract asks for; leave it out")
+			}
+			b.Stamped = earlier(at, now)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s goes with the key: %w", m.spot(), err)
+		}
+	}
+	if begins && b.Stamped.IsZero() {
+		b.Stamped = now
+	}
+	for _, m := range b.Companions {
+		if !m.spot().inBody() {
+			continue
+		}
+		var err error
+		if body, err = m.spot().write(b, body, m.text(b.Stamped, b.Window)); err != nil {
+			return nil, err
+		}
+	}
+	return body, nil
+}
+
+// stamps reports whether the next attempt is the first to tell its time.
+func (b begun) stamps() bool {
+	return b.Stamped.IsZero() && slices.ContainsFunc(b.Companions, func(m Companion) bool { return m.Value != CompanionText })
+}
+
+// spots are those whose content is no part of the payload.
+func (b begun) spots() []spot {
+	spots := []spot{b.Carrier.spot()}
+	for _, m := range b.Companions {
+		spots = append(spots, m.spot())
+	}
+	return spots
+}
+
+// params are the query parameters among them.
+func (b begun) params() []string {
+	var names []string
+	for _, s := range b.spots() {
+		if s.kind == CarrierQuery {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// placed: the key, or what goes with it, is in the body or in the URL.
+func (b begun) placed() bool {
+	return slices.ContainsFunc(b.spots(), func(s spot) bool { return s.inBody() || s.inURL() })
+}
+
+// keyHeader is the header that holds the key, and its value; empty where the key
+// is elsewhere or there is none.
+func (b begun) keyHeader() (name, value string) {
+	if b.Carrier.Kind != CarrierHeader || b.Wire == "" {
+		return "", ""
+	}
+	return b.Carrier.Name, b.Wire
+}
+
+// sentHeader is what an attempt adds to the frozen headers.
+func (b begun) sentHeader() http.Header {
+	h := http.Header{}
+	if name, value := b.keyHeader(); name != "" {
+		h.Set(name, value)
+	}
+	for _, m := range b.Companions {
+		if m.Kind == CarrierHeader && headerValues(b.Header, m.Name) == nil {
+			h.Set(m.Name, m.text(b.Stamped, b.Window))
+		}
+	}
+	return h
+}
+
+// sentURL is where an attempt goes: to the frozen URL or where a redirect has
+// led, with the companions in its query.
+func (b begun) sentURL(hop string) string {
+	if hop != "" {
+		b.URL = hop
+	}
+	for _, m := range b.Companions {
+		if m.Kind == CarrierQuery {
+			m.spot().write(&b, nil, m.text(b.Stamped, b.Window)) // what cannot be read is not written to
+		}
+	}
+	return b.URL
+}
+
+// follow is a redirect's target, or empty where the key was in the URL and is
+// not in that one.
+func (b begun) follow(target string) string {
+	if target == "" || b.Wire == "" {
+		return target
+	}
+	switch b.Carrier.Kind {
+	case CarrierQuery:
+		values, err := b.Carrier.spot().read(begun{URL: target}, nil)
+		if err != nil || !slices.Equal(values, []string{b.Wire}) {
+			return ""
+		}
+	case CarrierPath:
+		u, err := url.Parse(target)
+		if err != nil || !slices.Contains(strings.Split(u.EscapedPath(), "/"), url.PathEscape(b.Wire)) {
+			return ""
+		}
+	}
+	return target
+}
+
+// moved reports whether the API now takes its keys in another place.
+func (b begun) moved(c *Contract) bool {
+	if c == nil || b.Carrier.Kind == CarrierNone {
+		return false
+	}
+	was, is := b.Carrier, c.Carrier
+	if was.Kind == CarrierHeader {
+		was.Name, is.Name = http.CanonicalHeaderKey(was.Name), http.CanonicalHeaderKey(is.Name)
+	}
+	return was != is
+}
 
 func (k *contractCheck) companions(c *Contract) {
 	for i, m := range c.Companions {
 		field := fmt.Sprintf("Companions[%d]", i)
 		k.place(field, m.Kind, m.Name)
+		k.failIf(m.spot().batch(), "%s.Name %q has a *; a companion stands once", field, m.Name)
+		k.failIf(m.spot() == c.Carrier.spot(), "%s is where the key is; name another place", field)
 		k.failIf(m.Value > CompanionUntil, "%s.Value is %d; use one of the Companion constants", field, m.Value)
 		k.failIf(m.Value == CompanionText && m.Text == "", "%s.Text is empty; say what is sent", field)
 		k.failIf(m.Value != CompanionText && m.Text != "", "%s.Text is set and Value is not CompanionText; leave it out", field)

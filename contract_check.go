@@ -58,6 +58,7 @@ func checkContract(c *Contract, index int) []error {
 	k.carrier(c.Carrier)
 	k.companions(c)
 	k.key(c.Key)
+	k.batch(c)
 	k.compared(c.Compared)
 	k.window(c)
 	k.marker("Origin", c.Origin)
@@ -119,7 +120,7 @@ func (k *contractCheck) carrier(c Carrier) {
 	case CarrierPath:
 		k.failIf(!validPath(strings.Replace(c.Name, "{key}", "key", 1)) || !strings.Contains(c.Name+"/", "/{key}/"), "Carrier.Name %q is not a path with a segment {key}", c.Name)
 	case CarrierXML:
-		k.failIf(!strings.HasPrefix(c.Name, "/") || strings.Count(c.Name, "/") < 2, "Carrier.Name %q is not a path of elements; write it as in /Request/Reference", c.Name)
+		k.failIf(!strings.HasPrefix(c.Name, "/") || strings.Count(c.Name, "/") < 2 || strings.Contains(c.Name+"/", "//"), "Carrier.Name %q is not a path of elements; write it as in /Request/Reference", c.Name)
 	case CarrierJSON, CarrierForm, CarrierQuery:
 		k.place("Carrier", c.Kind, c.Name)
 	default:
@@ -159,11 +160,33 @@ func (k *contractCheck) key(r KeyRule) {
 	if len(k.errs) > before {
 		return
 	}
+	k.failIf(r.UUID != UUIDNone && r.Form == FormLong, "Key.UUID asks for a UUID and Key.Form makes none; choose another")
+	k.failIf(r.UUID == UUIDRandom && r.Form == FormDerived, "Key.UUID asks for a random UUID and Key.Form makes none; choose another")
 	length, bytes := r.Form.spelling()
 	k.failIf(length < least || length > most, "a key made by Key.Form has %d bytes and Key allows %d to %d; choose another Form or mend Min and Max", length, least, most)
 	for i := range len(bytes) {
 		if !r.allows(bytes[i]) {
 			k.failIf(true, "Key.Alphabet lacks %q, which a key made by Key.Form may hold; choose another Form or mend the alphabet", bytes[i])
+			break
+		}
+	}
+}
+
+// batch checks a carrier in every item of an array: the item's number is part of
+// its key.
+func (k *contractCheck) batch(c *Contract) {
+	if !c.Carrier.spot().batch() {
+		return
+	}
+	k.failIf(strings.HasSuffix(c.Carrier.Name, "/*"), "Carrier.Name %q has a * that is not above a field; name the field in the item", c.Carrier.Name)
+	k.failIf(strings.Count(c.Carrier.Name+"/", "/*/") > 1 || strings.Contains(c.Carrier.Name+"/", "/*/*/"), "Carrier.Name %q has more than one *", c.Carrier.Name)
+	k.failIf(c.Key.UUID != UUIDNone, "Key.UUID is set and Carrier.Name has a *: an item's key is the intent's with its number; leave it out")
+	length, _ := c.Key.Form.spelling()
+	_, most := c.Key.lengths()
+	k.failIf(length <= most && length+len("-99") > most, "Key.Max leaves no room for the number of an item, as in -99; choose another Form or mend Max")
+	for _, b := range []byte("-0123456789") {
+		if !c.Key.allows(b) {
+			k.failIf(true, "Key.Alphabet lacks %q, which the key of an item has", b)
 			break
 		}
 	}

@@ -49,13 +49,36 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 		{"Carrier.Kind is 7", func(c *Contract) { c.Carrier.Kind = CarrierXML + 1 }},
 		{`Carrier.Name "" is not a header name`, func(c *Contract) { c.Carrier.Name = "" }},
 		{`Carrier.Name "Idempotency Key" is not a header name`, func(c *Contract) { c.Carrier.Name = "Idempotency Key" }},
-		{"Carrier.Name or Carrier.Quoted is set without a Kind", func(c *Contract) { c.Carrier.Kind = CarrierNone }},
+		{"Carrier.Name is set without a Kind", func(c *Contract) { c.Carrier.Kind = CarrierNone }},
 		{"Carrier.Name is content-length, which has a meaning of its own", func(c *Contract) { c.Carrier.Name = "content-length" }},
+		{"is not a path of elements", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierXML, Name: "/Request"} }},
+		{"is not a path of elements", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierXML, Name: "/Request//Id"} }},
+		{"is not a path with a segment {key}", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierPath, Name: "/v1/{key}s"} }},
+		{"names no field", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierJSON} }},
+		{"is not a JSON pointer", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierJSON, Name: "id"} }},
+		{"Carrier.Name is empty; name the field", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierQuery} }},
+		{"has a * that is not above a field", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierJSON, Name: "/ids/*"} }},
+		{"has more than one *", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/b/*/c"} }},
+		{"Key.Max leaves no room for", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}; c.Key.Max = 37 }},
+		{"Key.Alphabet lacks '-'", func(c *Contract) {
+			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
+			c.Key = KeyRule{Form: FormHex, Alphabet: "0123456789abcdef"}
+		}},
+		{"Key.UUID is set and Carrier.Name has a *", func(c *Contract) {
+			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
+			c.Key.UUID = UUIDAny
+		}},
+		{"Key.UUID asks for a UUID and Key.Form makes none", func(c *Contract) { c.Key.UUID, c.Key.Form = UUIDAny, FormLong }},
+		{"Key.UUID asks for a random UUID and Key.Form makes none", func(c *Contract) { c.Key.UUID, c.Key.Form = UUIDRandom, FormDerived }},
+		{"has a *; a companion stands once", func(c *Contract) { c.Companions = []Companion{{Kind: CarrierJSON, Name: "/a/*/b", Text: "x"}} }},
+		{"is where the key is", func(c *Contract) {
+			c.Companions = []Companion{{Kind: c.Carrier.Kind, Name: c.Carrier.Name, Text: "x"}}
+		}},
 		{"Key.Min is -1", func(c *Contract) { c.Key.Min = -1 }},
 		{"Key.Max is -1", func(c *Contract) { c.Key.Max = -1 }},
 		{"Key.Min is 40 and Key.Max 39", func(c *Contract) { c.Key.Min, c.Key.Max = 40, 39 }},
 		{"Key.Min is 256 and Key.Max 0 (zero means 1 and 255)", func(c *Contract) { c.Key.Min = 256 }},
-		{"Key.Form is 2", func(c *Contract) { c.Key.Form = FormHex + 1 }},
+		{"Key.Form is 4", func(c *Contract) { c.Key.Form = FormLong + 1 }},
 		{"Key.Alphabet has the byte \",\"", func(c *Contract) { c.Key.Alphabet = "0123456789abcdef-," }},
 		{`Key.Alphabet has the byte "\n"`, func(c *Contract) { c.Key.Alphabet = "0123456789abcdef-\n" }},
 		{`Key.Alphabet has the byte "\xc3"`, func(c *Contract) { c.Key.Alphabet = "0123456789abcdef-é" }},

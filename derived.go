@@ -9,6 +9,12 @@ import (
 	"github.com/google/uuid"
 )
 
+// derivedKey is the key of FormDerived.
+func derivedKey(contract, action string) string {
+	space := uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/oncehttp/oncehttp#"+contract))
+	return uuid.NewSHA1(space, []byte(action)).String()
+}
+
 // DerivedKeys makes keys for Config.NewKey from a secret, a namespace and the
 // action: several processes with journals of their own that may receive the
 // same action then send it under the same key. The secret has 16 bytes or more

@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -132,22 +133,20 @@ func (c *Client) freeze(action string, req *http.Request, contract *Contract, op
 		key, ok, err := contract.adopted(req.Header)
 		if err != nil {
 			closeBody(req)
-			return ticket{}, fmt.Errorf("%w: %w", ErrInvalidRequest, err)
+			return ticket{}, err
 		}
 		if ok {
 			t.adopted = key
 		}
 	}
-	carrier := ""
-	if contract != nil {
-		carrier = contract.Carrier.Name
-	}
-	d, err := freeze(req.Context(), req, carrier, c.cfg.MaxRequestBody)
+	d, err := freeze(req.Context(), req, contract, c.cfg.MaxRequestBody)
 	if err != nil {
 		return ticket{}, err
 	}
-	if contract != nil {
-		d.begun.Contract = contract.Name
+	if d.begun.Carrier.spot().inBody() || d.begun.Carrier.spot().inURL() {
+		if t.adopted, err = contract.adoptedWithin(d.begun, d.body); err != nil {
+			return ticket{}, err
+		}
 	}
 	if c.cfg.Principal != nil {
 		t.principal = c.cfg.Principal(req)
@@ -157,13 +156,14 @@ func (c *Client) freeze(action string, req *http.Request, contract *Contract, op
 	return t, nil
 }
 
-// newRecord is the record of an action that the journal does not have.
-func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
+// newRecord is the record of an action that the journal does not have, and the
+// body that is sent.
+func (c *Client) newRecord(t ticket, now time.Time) (record, []byte, error) {
 	if most := int64(c.cfg.MaxUnresolved); most > 0 && c.unresolved.Load() >= most {
-		return record{}, ErrTooMany
+		return record{}, nil, ErrTooMany
 	}
 	if c.journal.Standing().Copied {
-		return record{}, ErrCopied
+		return record{}, nil, ErrCopied
 	}
 	id, err := uuid.Parse(strings.TrimPrefix(t.action, anonymousPrefix))
 	if !t.anonymous || err != nil {
@@ -178,9 +178,9 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 		b.Born = earlier(born, now)
 	}
 	b.Idempotent = idempotentMethod(b.Method)
-	contract := t.contract
+	contract, body := t.contract, t.draft.body
 	if contract == nil {
-		return r, nil
+		return r, body, nil
 	}
 	switch contract.Match.Idempotent {
 	case IdempotentYes:
@@ -189,26 +189,47 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, error) {
 		b.Idempotent = false
 	}
 	if contract.Carrier.Kind == CarrierNone {
-		return r, nil
+		return r, body, nil
 	}
 	switch {
 	case t.adopted != "":
-		b.Key, b.Adopted = t.adopted, true
+		b.Key, _, _ = strings.Cut(t.adopted, "\x00")
+		b.Adopted = true
 	case c.cfg.NewKey != nil && !t.anonymous:
 		if b.Key, err = c.cfg.NewKey(r.Action); err != nil {
-			return record{}, fmt.Errorf("oncehttp: Config.NewKey gave action %s no key: %w", quoteAction(r.Action), newCause(err))
+			return record{}, nil, fmt.Errorf("oncehttp: Config.NewKey gave action %s no key: %w", quoteAction(r.Action), newCause(err))
 		}
 		if id, err := uuid.Parse(b.Key); err == nil && contract.checkKey(b.Key) != nil {
 			b.Key = contract.mint(id) // the same bits, as this API spells them
 		}
+	case contract.Key.Form == FormDerived && !t.anonymous:
+		b.Key = derivedKey(contract.Name, r.Action)
 	default:
 		b.Key = contract.mint(uuid.New())
 	}
 	if err := contract.checkKey(b.Key); err != nil {
-		return record{}, fmt.Errorf("%w: %w", ErrInvalidRequest, err)
+		return record{}, nil, fmt.Errorf("%w: %w", ErrInvalidRequest, err)
 	}
-	b.Wire, b.Carrier, b.Window = contract.wire(b.Key), contract.Carrier, contract.Window
-	return r, nil
+	b.Wire, b.Window = contract.wire(b.Key), contract.Window
+	if body, err = contract.fill(b, body, now); err != nil {
+		return record{}, nil, err
+	}
+	if b.Size = len(body); int64(b.Size) > c.cfg.MaxRequestBody {
+		return record{}, nil, fmt.Errorf("%w (with the key it has %d bytes)", ErrBodyTooLarge, b.Size)
+	}
+	return r, body, c.signatureHolds(t, *b, body)
+}
+
+// signatureHolds refuses to send what is not what the caller has signed.
+func (c *Client) signatureHolds(t ticket, b begun, body []byte) error {
+	by := t.draft.signed
+	if by.by == "" || !by.kept && c.cfg.Authorize != nil { // which signs anew
+		return nil
+	}
+	if b.sentURL("") == t.draft.begun.URL && bytes.Equal(body, t.draft.body) {
+		return nil
+	}
+	return fmt.Errorf("%w: it was signed (%s) without the key that contract %q has in the %s: put the key there before you sign, or sign in Config.Authorize, which sees the request as it is sent", ErrInvalidRequest, by.by, b.Contract, b.Carrier.spot())
 }
 
 // anonymousPrefix starts the action of an intent that nobody named. Its record
@@ -222,13 +243,27 @@ func (t ticket) names(r record) []string {
 		names = append(names, r.Action)
 	}
 	if t.adopted != "" {
-		names = append(names, adoptedName(t.contract, t.adopted))
+		names = append(names, t.adoptedName())
 	}
 	return names
 }
 
-func adoptedName(contract *Contract, key string) string {
-	return "key\x00" + contract.Name + "\x00" + key
+// adoptedName is what the caller's key is known by, together with what the
+// contract pins. No key has a NUL in it, or is empty.
+func (t ticket) adoptedName() string {
+	name := "key\x00" + t.contract.Name + "\x00" + t.adopted
+	where, host := normalURL(t.draft.begun.URL, t.draft.begun.Host)
+	if t.contract.Pin&PinHost != 0 {
+		name += "\x00\x00host " + host
+	}
+	if t.contract.Pin&PinMethod != 0 {
+		name += "\x00\x00method " + t.draft.begun.Method
+	}
+	if t.contract.Pin&PinPath != 0 {
+		where, _, _ = strings.Cut(where, "?")
+		name += "\x00\x00path " + where
+	}
+	return name
 }
 
 // find reads the record of an action, by name or by the ID in it.

@@ -273,6 +273,9 @@ func (m *machine) start(e event, p policy, now time.Time) {
 	}
 	r.Begun.Stripped = e.stripped
 	r.Sending = &sending{ID: e.attempt, At: now}
+	if !e.stamped.IsZero() {
+		r.Begun.Stamped, r.Sending.Stamps = e.stamped, true
+	}
 	r.Attempts++
 	m.save(now)
 }
@@ -321,6 +324,7 @@ func (m *machine) saved(read *record, p policy, now time.Time) {
 	if h := m.hold(p, now); h.held || m.rec.State != Pending && !m.rec.Incomplete {
 		m.dirty = true
 		m.next.Attempts--
+		m.next.unstamp(s)
 		m.decide(p, now)
 		return
 	}
@@ -377,6 +381,9 @@ func (m *machine) hear(e event, p policy, now time.Time) {
 		r.Sending, r.Last = nil, s.At
 	}
 	j := e.judged
+	if e.answer == nil && j.effect == effectNone {
+		r.unstamp(s)
+	}
 	if j.contradicts != "" && r.Exposed && j.effect != effectNone {
 		r.Repeated = true
 	}

@@ -1,10 +1,12 @@
 package oncehttp
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -120,6 +122,16 @@ func (c *Contract) checkKey(key string) error {
 			return fmt.Errorf("oncehttp: contract %q: the key's byte %d is not in the contract's alphabet; use only bytes that Key.Alphabet allows", c.Name, i+1)
 		}
 	}
+	if c.Key.UUID == UUIDNone {
+		return nil
+	}
+	id, err := uuid.Parse(key)
+	switch {
+	case err != nil || len(key) != 36 && len(key) != 32: // Parse takes braces and urn:uuid: too
+		return fmt.Errorf("oncehttp: contract %q: the key is not a UUID, which the contract asks for (Key.UUID)", c.Name)
+	case c.Key.UUID == UUIDRandom && (id[6]>>4 != 4 || id[8]>>6 != 2):
+		return fmt.Errorf("oncehttp: contract %q: the key is not a random UUID (version 4), which the contract asks for (Key.UUID)", c.Name)
+	}
 	return nil
 }
 
@@ -129,8 +141,11 @@ func (c *Contract) checkKey(key string) error {
 func (c *Contract) mint(random [16]byte) string {
 	random[6] = random[6]&0x0f | 0x40
 	random[8] = random[8]&0x3f | 0x80
-	if c.Key.Form == FormHex {
-		return hex.EncodeToString(random[:])
+	switch digits := hex.EncodeToString(random[:]); c.Key.Form {
+	case FormHex:
+		return digits
+	case FormLong:
+		return digits + digits
 	}
 	return uuid.UUID(random).String()
 }
@@ -143,8 +158,8 @@ func (c *Contract) wire(key string) string {
 	return key
 }
 
-// adopted returns the key that the caller has set in the carrier, without
-// quotes. An error, which is ErrInvalidRequest, says why the carrier holds no
+// adopted returns the key that the caller has set in the carrier's header,
+// without quotes. An error, which is ErrInvalidRequest, says why the carrier holds no
 // single valid key: sent beside one of ours it would be another key.
 func (c *Contract) adopted(h http.Header) (key string, ok bool, err error) {
 	if c.Carrier.Kind != CarrierHeader {
@@ -174,4 +189,48 @@ func (c *Contract) adopted(h http.Header) (key string, ok bool, err error) {
 		return "", false, fmt.Errorf("%w: header %s: %w", ErrInvalidRequest, c.Carrier.Name, err)
 	}
 	return key, true, nil
+}
+
+// adoptedWithin returns what names the key that the caller has put into the body
+// or the URL: the key, or for the keys of a batch the first and what tells them
+// from others. An error, which is ErrInvalidRequest, says why no key can stand
+// there.
+func (c *Contract) adoptedWithin(b begun, body []byte) (string, error) {
+	at := c.Carrier.spot()
+	keys, err := at.read(b, body)
+	for _, key := range keys {
+		if err == nil {
+			err = c.checkKey(key)
+		}
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w: contract %q has the key in the %s: %w", ErrInvalidRequest, c.Name, at, err)
+	case len(keys) == 0:
+		return "", nil
+	case !at.batch():
+		return keys[0], nil
+	}
+	sum := sha256.Sum256([]byte(strings.Join(keys, "\x00")))
+	return keys[0] + "\x00" + hex.EncodeToString(sum[:]), nil
+}
+
+// fill writes the key and what goes with it into the body and the URL, once and
+// for all attempts. Companions in headers and the query wait for the first one.
+func (c *Contract) fill(b *begun, body []byte, now time.Time) ([]byte, error) {
+	var err error
+	at := c.Carrier.spot()
+	if at.inBody() || at.inURL() {
+		body, err = at.write(b, body, b.Wire)
+	}
+	if err == nil && at.batch() {
+		_, err = c.adoptedWithin(*b, body) // the last keys are the longest
+	}
+	if err == nil {
+		body, err = b.accompany(body, now)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: contract %q: %w", ErrInvalidRequest, c.Name, err)
+	}
+	return body, nil
 }

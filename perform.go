@@ -182,7 +182,8 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 			return m, done, err
 		}
 	case errors.Is(err, ErrNotFound) && t.draft != nil:
-		if r, err = c.newRecord(*t, now); err != nil {
+		var body []byte
+		if r, body, err = c.newRecord(*t, now); err != nil {
 			return m, nil, err
 		}
 		body := t.draft.body
@@ -205,6 +206,9 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 // found is for an action that the journal has.
 func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (machine, *told, error) {
 	if told, refused := c.refuse(ctx, t, r, nil); refused {
+		return machine{}, &told, nil
+	}
+	if told, refused := c.missigned(ctx, t, r); refused {
 		return machine{}, &told, nil
 	}
 	m := machine{rec: r, next: r}
@@ -324,6 +328,21 @@ func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (
 	o := c.known(r)
 	c.emit(c.event(EventMismatch, r))
 	return told{outcome: o, err: &MismatchError{Action: r.Action, Differs: slices.Clip(differs), Outcome: o}}, true
+}
+
+// missigned: what would be sent is not what the caller has signed this time.
+func (c *Client) missigned(ctx context.Context, t *ticket, r record) (_ told, refused bool) {
+	if t.draft == nil || t.draft.signed.by == "" || t.recordOnly || !r.Begun.placed() || r.State != Pending && !r.Incomplete && !r.again() {
+		return told{}, false
+	}
+	body, err := c.body(ctx, r, RequestBody)
+	if err == nil {
+		err = c.signatureHolds(*t, r.Begun, body)
+	}
+	if err != nil {
+		return told{outcome: c.known(r), err: err}, true
+	}
+	return told{}, false
 }
 
 // reworded: the payload may differ from the record's.

@@ -21,7 +21,7 @@ import (
 var pureFiles = []string{
 	"intent.go", "command.go", "record.go", "classify.go", "owners.go", "contract.go", "match.go", "host.go", "path.go", "answer.go", "key.go", "window.go", "inquiry.go", "operation.go", "graphql.go",
 	"pointer.go", "errorcode.go", "backoff.go", "retryafter.go", "fingerprint.go", "canonical.go", "content.go", "differences.go",
-	"carrier.go", "carrier_json.go", "carrier_form.go", "carrier_xml.go",
+	"carrier.go", "carrier_json.go", "carrier_form.go", "carrier_xml.go", "carrier_signed.go", "companion.go",
 	"gate.go",
 }
 
@@ -36,7 +36,7 @@ var pureNames = map[string]string{
 	"fmt":                            "Errorf Sprint Sprintf Append Appendf Stringer",
 	"net/textproto":                  "TrimString CanonicalMIMEHeaderKey",
 	"net/http":                       "Header Request Method* Status* CanonicalHeaderKey TimeFormat ParseTime",
-	"time":                           "Time Duration Month Nanosecond Microsecond Millisecond Second Minute Hour UTC Date Parse ParseDuration Unix ANSIC DateOnly RFC*",
+	"time":                           "Time Duration Month Nanosecond Microsecond Millisecond Second Minute Hour UTC Date Parse ParseDuration Unix UnixMicro ANSIC DateOnly RFC*",
 	"github.com/google/uuid":         "UUID Parse Nil",
 	"github.com/cenkalti/backoff/v4": "BackOff Stop",
 }

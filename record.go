@@ -120,6 +120,8 @@ type begun struct {
 type sending struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"`
+	// Stamps: it is the first to tell Begun.Stamped.
+	Stamps bool `json:"stamps,omitzero"`
 }
 
 // answer is a final answer without its body, which the journal keeps apart.
@@ -286,6 +288,9 @@ func (r record) safeUntil(w Window, share float64, attempt time.Duration) (time.
 // protection of the request, as it was begun and as the contract of today
 // still allows it.
 func (r record) protection(p policy) protection {
+	if r.Begun.moved(p.contract) {
+		p.contract = nil
+	}
 	switch {
 	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():
 		return keyed
@@ -316,6 +321,14 @@ func (r record) parkedDue(p policy) time.Time {
 		return wholeMicros(r.Last)
 	}
 	return time.Time{}
+}
+
+// unstamp takes back a time that was told for the first time by an attempt which
+// reached nobody.
+func (r *record) unstamp(s *sending) {
+	if s.Stamps {
+		r.Begun.Stamped = time.Time{}
+	}
 }
 
 func (r *record) expose(at time.Time) {

@@ -2,6 +2,7 @@ package oncehttp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ type draft struct {
 	body  []byte
 	// live holds the credentials of this call, which are sent and never kept.
 	live live
+	// signed says what was signed above us.
+	signed signed
 }
 
 // live is what a caller's request has and the journal does not.
@@ -80,19 +83,23 @@ func checkRequest(req *http.Request) error {
 	return nil
 }
 
-// freeze reads the request, once and whole, and closes its body. The key's
-// carrier is not part of what is frozen.
-func freeze(ctx context.Context, req *http.Request, carrier string, limit int64) (draft, error) {
+// freeze reads the request, once and whole, and closes its body. A header that
+// carries the key is not part of what is frozen. Of the contract, which may be
+// nil, the draft has all but the key.
+func freeze(ctx context.Context, req *http.Request, contract *Contract, limit int64) (draft, error) {
 	body, err := readBody(ctx, req, limit)
 	if err != nil {
 		return draft{}, err
 	}
 	given, at := req.Header, *req.URL
-	if carrier != "" {
-		given = maps.Clone(given)
-		dropHeader(given, carrier)
-	}
 	d := draft{body: body, live: live{header: http.Header{}, url: &at}}
+	if contract != nil {
+		d.begun.Contract, d.begun.Carrier, d.begun.Companions = contract.Name, contract.Carrier, contract.Companions
+	}
+	if d.begun.Carrier.Kind == CarrierHeader {
+		given = maps.Clone(given)
+		dropHeader(given, d.begun.Carrier.Name)
+	}
 	for name, values := range given {
 		if secretHeader(name) {
 			name = http.CanonicalHeaderKey(name)
@@ -106,18 +113,11 @@ func freeze(ctx context.Context, req *http.Request, carrier string, limit int64)
 		basic.SetBasicAuth(user.Username(), password)
 	}
 	header, stripped := stripHeader(given)
-	kept, params := stripURL(req.URL)
-	kept.Fragment, kept.RawFragment = "", ""
-	d.begun = begun{
-		Method: req.Method, URL: kept.String(), Host: req.Host, Header: header,
-		Stripped: union(stripped, params), Size: len(body),
-	}
-	if d.begun.Method == "" {
-		d.begun.Method = http.MethodGet
-	}
-	if d.begun.Host == "" {
-		d.begun.Host = req.URL.Host
-	}
+	kept, params := stripURL(req.URL, d.begun.params()...)
+	d.begun.Method, d.begun.Host = cmp.Or(req.Method, http.MethodGet), cmp.Or(req.Host, req.URL.Host)
+	d.begun.URL, d.begun.Header = kept.String(), header
+	d.begun.Stripped, d.begun.Size = union(stripped, params), len(body)
+	d.signed = signedBy(given, req.URL)
 	for _, name := range []string{"Content-Length", "Transfer-Encoding", "Host"} {
 		dropHeader(header, name) // net/http takes these from the request's fields
 	}
@@ -170,7 +170,12 @@ func closeBody(req *http.Request) {
 	}
 }
 
+// payload is what is compared: without the key, which is the same action's
+// whatever it is, and without what goes with it.
 func (b begun) payload(body []byte) payload {
+	for _, s := range b.spots() {
+		body = s.erase(&b, body)
+	}
 	return payload{Method: b.Method, URL: b.URL, Host: b.Host, Header: b.Header, Body: body}
 }
 
@@ -178,16 +183,12 @@ func (b begun) payload(body []byte) payload {
 // led if it did, with the key, and with the credentials that live has.
 // Authorize may still add to it.
 func (r record) request(body []byte, live live, hop string) (*http.Request, error) {
-	target := r.Begun.URL
-	if hop != "" {
-		target = hop
-	}
-	u, err := url.Parse(target)
+	u, err := url.Parse(r.Begun.sentURL(hop))
 	if err != nil {
 		return nil, &ownError{fmt.Sprintf("oncehttp: action %s has a URL that does not parse", quoteAction(r.Action)), ErrJournalCorrupt}
 	}
 	if live.url != nil && hop == "" {
-		if restored, ok := restoreQuery(u, live.url, r.Begun.Stripped); ok {
+		if restored, ok := restoreQuery(u, live.url, r.Begun.Stripped, r.Begun.params()...); ok {
 			u = restored
 		}
 	}
@@ -200,9 +201,7 @@ func (r record) request(body []byte, live live, hop string) (*http.Request, erro
 			header[name] = slices.Clone(values)
 		}
 	}
-	if r.Begun.Wire != "" {
-		header.Set(r.Begun.Carrier.Name, r.Begun.Wire)
-	}
+	maps.Copy(header, r.Begun.sentHeader())
 	req := &http.Request{
 		Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -226,10 +225,11 @@ func (r record) authorized(req *http.Request, hop string) (stripped []string, mi
 	if req.URL == nil {
 		return changed("the URL")
 	}
-	kept, params := stripURL(req.URL)
-	target := r.Begun.URL
-	if u, err := url.Parse(hop); hop != "" && err == nil {
-		u, _ = stripURL(u)
+	ours := r.Begun.params()
+	kept, params := stripURL(req.URL, ours...)
+	target := r.Begun.sentURL(hop)
+	if u, err := url.Parse(target); hop != "" && err == nil {
+		u, _ = stripURL(u, ours...)
 		target, params = u.String(), nil
 		for _, name := range r.Begun.Stripped {
 			if strings.HasPrefix(name, "query:") {
@@ -238,8 +238,10 @@ func (r record) authorized(req *http.Request, hop string) (stripped []string, mi
 		}
 	}
 	var added []string
+	sent := r.Begun.sentHeader()
 	for name := range req.Header {
-		if _, frozen := r.Begun.Header[name]; !frozen && !(r.Begun.Wire != "" && strings.EqualFold(name, r.Begun.Carrier.Name)) {
+		_, frozen := r.Begun.Header[name]
+		if _, ours := sent[http.CanonicalHeaderKey(name)]; !frozen && !ours {
 			added = append(added, http.CanonicalHeaderKey(name))
 		}
 	}
@@ -256,8 +258,15 @@ func (r record) authorized(req *http.Request, hop string) (stripped []string, mi
 		return changed("the Host")
 	case req.ContentLength != int64(r.Begun.Size):
 		return changed("the body's length")
-	case r.Begun.Wire != "" && !slices.Equal(req.Header.Values(r.Begun.Carrier.Name), []string{r.Begun.Wire}):
-		return changed("the key")
+	}
+	for name, values := range sent {
+		if slices.Equal(headerValues(req.Header, name), values) {
+			continue
+		}
+		if key, _ := r.Begun.keyHeader(); strings.EqualFold(name, key) {
+			return changed("the key")
+		}
+		return changed("header " + name + ", which goes with the key")
 	}
 	for name, values := range r.Begun.Header {
 		if !slices.Equal(req.Header[name], values) {

@@ -180,7 +180,9 @@ func (c *Client) withoutKey(req *http.Request) *http.Request {
 	dropHeader(clone.Header, "Idempotency-Key")
 	dropHeader(clone.Header, "X-Idempotency-Key")
 	for _, contract := range c.cfg.Contracts {
-		dropHeader(clone.Header, contract.Carrier.Name)
+		if contract.Carrier.Kind == CarrierHeader {
+			dropHeader(clone.Header, contract.Carrier.Name)
+		}
 	}
 	return clone
 }
@@ -206,7 +208,7 @@ func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract 
 		t.anonymous, t.action = true, anonymousPrefix+c.ids.new(wallNow()).String()
 		if t.adopted != "" {
 			// The caller's key names the intent, if there is one already.
-			e, err := c.journal.Find(ctx, adoptedName(contract, t.adopted))
+			e, err := c.journal.Find(ctx, t.adoptedName())
 			if err == nil {
 				r, err := decodeRecord(e)
 				if err != nil {

@@ -125,8 +125,8 @@ const queryName = "query:"
 // URL) and credential parameters, and the sorted names of the credentials left
 // out: "Authorization" for userinfo, since net/http sends it so, and
 // "query:api_key" for a parameter. What remains of the raw query keeps its order
-// and spelling.
-func stripURL(u *url.URL) (kept *url.URL, names []string) {
+// and spelling. Parameters that hold a key, which ours names, are no credentials.
+func stripURL(u *url.URL, ours ...string) (kept *url.URL, names []string) {
 	k := *u
 	if u.User != nil {
 		names = append(names, "Authorization")
@@ -134,7 +134,7 @@ func stripURL(u *url.URL) (kept *url.URL, names []string) {
 	k.User, k.Fragment, k.RawFragment = nil, "", ""
 	var rest []string
 	for _, piece := range queryPieces(u.RawQuery) {
-		if name, secret := secretPiece(piece); secret {
+		if name, secret := secretPiece(piece, ours); secret {
 			names = append(names, queryName+name)
 		} else {
 			rest = append(rest, piece)
@@ -148,11 +148,11 @@ func stripURL(u *url.URL) (kept *url.URL, names []string) {
 // restoreQuery returns a copy of kept with the credential parameters of live put
 // back where they stand there, counted in other parameters. It reports false if
 // live lacks one of names; names that are not of parameters do not matter here.
-func restoreQuery(kept, live *url.URL, names []string) (*url.URL, bool) {
+func restoreQuery(kept, live *url.URL, names []string, ours ...string) (*url.URL, bool) {
 	rest := queryPieces(kept.RawQuery)
 	var found, pieces []string
 	for _, piece := range queryPieces(live.RawQuery) {
-		if name, secret := secretPiece(piece); secret {
+		if name, secret := secretPiece(piece, ours); secret {
 			found = append(found, queryName+name)
 			pieces = append(pieces, piece)
 		} else if len(rest) > 0 {
@@ -179,13 +179,13 @@ func queryPieces(raw string) []string {
 
 // secretPiece returns the name of the first credential in a piece of a query.
 // Some servers take ";" for "&", so a piece may hold several parameters.
-func secretPiece(piece string) (name string, secret bool) {
+func secretPiece(piece string, ours []string) (name string, secret bool) {
 	for param := range strings.SplitSeq(piece, ";") {
 		name, _, _ = strings.Cut(param, "=")
 		if plain, err := url.QueryUnescape(name); err == nil {
 			name = plain
 		}
-		if secretParam(name) {
+		if secretParam(name) && !slices.Contains(ours, name) {
 			return name, true
 		}
 	}

@@ -13,8 +13,8 @@ import (
 func (c *Client) send(f *flight, cmd command) event {
 	r := cmd.record
 	c.emit(c.event(EventAttempt, r))
-	a := attempt{base: c.base, maxBody: c.cfg.MaxResponseBody, carrier: r.Begun.Carrier.Name, wire: r.Begun.Wire,
-		notAfter: cmd.until, timeout: cmd.timeout}
+	a := attempt{base: c.base, maxBody: c.cfg.MaxResponseBody, notAfter: cmd.until, timeout: cmd.timeout}
+	a.carrier, a.wire = r.Begun.keyHeader()
 	protection := r.protection(f.policy)
 	if protection == unprotected {
 		a.base = c.fresh
@@ -47,7 +47,7 @@ func (c *Client) send(f *flight, cmd command) event {
 		c.emit(c.answered(r, e))
 		return e
 	}
-	e.location = redirectTarget(f.request.URL, s.facts.status, s.facts.header)
+	e.location = r.Begun.follow(redirectTarget(f.request.URL, s.facts.status, s.facts.header))
 	e.answer = &answer{Status: s.facts.status, Header: keptHeader(s.facts.header), Replayed: e.judged.replayed, At: now}
 	final := e.judged.state(r.Exposed) != Pending && e.location == ""
 	if final {
