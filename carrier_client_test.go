@@ -58,7 +58,7 @@ func (s *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case lost:
 		panic(http.ErrAbortHandler)
-	case to != "" && r.RequestURI != to:
+	case to != "" && !strings.HasPrefix(r.RequestURI, to):
 		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusPermanentRedirect)
 	default:
