@@ -216,9 +216,18 @@ func TestHTTP2RefusalsAreCountedAndBackedOffHere(t *testing.T) {
 // A base transport that resends by itself is stopped.
 func TestABaseThatResendsIsStoppedByTheGuard(t *testing.T) {
 	t.Parallel()
-	for name, body := range map[string]string{"with a body": payment, "without": ""} {
+	for name, tt := range map[string]struct {
+		body    string
+		carrier oncehttp.Contract
+	}{
+		"with a body":             {payment, carried(oncehttp.CarrierHeader, "Idempotency-Key")},
+		"without":                 {"", carried(oncehttp.CarrierHeader, "Idempotency-Key")},
+		"with a key in the body":  {payment, carried(oncehttp.CarrierJSON, "/id")},
+		"with a key in the query": {"", carried(oncehttp.CarrierQuery, "id")},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			body := tt.body
 			srv := mockserver.Start(script(mockserver.Lost().Always()))
 			defer srv.Close()
 			inner := srv.Transport()
@@ -232,13 +241,13 @@ func TestABaseThatResendsIsStoppedByTheGuard(t *testing.T) {
 					resent++
 					again := req.Clone(req.Context())
 					if body != "" {
-						again.Body = readCloser(body)
+						again.Body, again.ContentLength = readCloser(body), int64(len(body))
 					}
 					resp, err = inner.RoundTrip(again)
 				}
 				return resp, err
 			})
-			c := open(t, journalPath(t), oncehttp.Config{Transport: stubborn})
+			c := open(t, journalPath(t), oncehttp.Config{Transport: stubborn, Contracts: []oncehttp.Contract{tt.carrier}})
 			o, err := c.Do("pay-1", post(t, srv.URL+"/payments", body))
 			require.Error(t, err)
 			assert.Equal(t, 4, o.Attempts)
