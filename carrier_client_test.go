@@ -512,3 +512,36 @@ func TestAPinnedKeyIsAnotherKeyElsewhere(t *testing.T) {
 		require.Len(t, srv.requests(), tt.want, "%d %s", tt.pin, tt.path)
 	}
 }
+
+func TestAKeyIsNoProtectionOnceTheAPITakesItElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind oncehttp.CarrierKind
+		name string
+		sent int
+	}{
+		{oncehttp.CarrierHeader, "idempotency-key", 2},
+		{oncehttp.CarrierHeader, "X-Key", 1},
+		{oncehttp.CarrierJSON, "/id", 1},
+	} {
+		srv, path := newRecorder(t, 1), journalPath(t)
+		cfg := oncehttp.Config{Contracts: []oncehttp.Contract{carried(oncehttp.CarrierHeader, "Idempotency-Key")}, Retry: fast}
+		cfg.Retry.MaxAttempts = 1
+		client, err := oncehttp.Open(path, cfg)
+		require.NoError(t, err)
+		_, err = client.Do("pay-1", post(t, srv.URL, "{}"))
+		require.Error(t, err)
+		require.NoError(t, client.Close())
+
+		cfg.Contracts = []oncehttp.Contract{carried(tt.kind, tt.name)}
+		o, err := open(t, path, cfg).Do("pay-1", post(t, srv.URL, "{}"))
+		require.Len(t, srv.requests(), tt.sent, tt.name)
+		if tt.sent == 1 {
+			require.ErrorAs(t, err, new(*oncehttp.PendingError))
+			require.True(t, o.MayHaveExecuted)
+		} else {
+			require.NoError(t, err)
+			require.Equal(t, o.Key, srv.requests()[1].header.Get("Idempotency-Key"), "it travels as recorded")
+		}
+	}
+}
