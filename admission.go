@@ -138,8 +138,9 @@ func (c *Client) leaveGate(f *flight) {
 func hostEvent(j judgement, status int) gateEvent {
 	e := gateEvent{kind: gateMute}
 	switch j.host {
-	case hostUp:
+	case hostUp: // a 429 too, where a rule says that it is about this key alone
 		e.kind = gateUp
+		return e
 	case hostDown:
 		e.kind = gateDown
 	}

@@ -17,7 +17,7 @@ type Marker struct {
 	Values  []string
 	// Echo: the value is the key that was sent, in place of Values.
 	Echo bool
-	// Pointer is a JSON pointer (RFC 6901) into the answer's body.
+	// Pointer is a place in the answer's body, as in [Answer].At.
 	Pointer string
 	// Status: one of these is mark enough.
 	Status []int
@@ -26,16 +26,23 @@ type Marker struct {
 // An Answer is a rule: if status, header and body code all match, Verdict
 // tells what the answer means.
 type Answer struct {
-	// Status codes; empty: any. 102 is an interim answer after which no other
-	// came.
+	// Status codes; empty: any. A 1xx but 101 is an interim answer after which no
+	// other came (102: RFC 2518 section 10.1); the last one counts.
 	Status []int
 	// Header that must be there and not empty; with HeaderValue, one of its
 	// lines must have this value, without regard to case.
 	Header, HeaderValue string
 	// At are JSON pointers (RFC 6901) to codes in the body, a token * standing
 	// for every item of an array; with Codes set, one of the values there must
-	// match one of them. In an XML body they are paths of local names. Empty: the
-	// usual places of a code (/code, /error/code, /error, /type ...).
+	// match one of them. In an XML body they are paths of local names from the
+	// root on, * standing for any; @name at the end is an attribute. Empty: the
+	// usual places of a code (/code, /error/code, /error, /type ...; in XML
+	// /ErrorResponse/Error/Code, /Error/Code ...).
+	//
+	// A rule that names a success, as GraphQL's errors come, makes the body
+	// decide: a success whose body is cut, longer than Config.MaxResponseBody,
+	// still compressed or damaged is then Pending, since nobody can tell. An event
+	// stream holds no code, and is confirmed by its header.
 	At []string
 	// Codes match without regard to case; a leading or trailing * matches any
 	// text. Empty: no condition on the body.
@@ -130,52 +137,69 @@ func (m Marker) isZero() bool {
 }
 
 // marks reports whether an answer carries the mark.
-func (m Marker) marks(h http.Header, body []byte) bool {
+func (m Marker) marks(f facts) bool {
+	if slices.Contains(m.Status, f.status) {
+		return true
+	}
+	values := m.Values
+	if m.Echo {
+		if f.wire == "" {
+			return false
+		}
+		values = []string{f.wire, strings.Trim(f.wire, `"`)}
+	}
 	for _, name := range m.Headers {
-		if anyLine(h, name, m.Values) {
+		if anyLine(f.header, name, values) {
 			return true
 		}
 	}
 	if m.Pointer == "" {
 		return false
 	}
-	doc, ok := readAnswerBody(body)
+	doc, ok := readDocument(f.body)
 	if !ok {
 		return false
 	}
-	if len(m.Values) == 0 {
-		v, ok := doc.at(m.Pointer)
-		return ok && !v.isNull() && string(v) != `""`
+	if len(values) == 0 {
+		return doc.holds(m.Pointer)
 	}
-	text, ok := doc.textAt(m.Pointer)
-	return ok && isOneOf(text, m.Values)
+	for text := range doc.texts(m.Pointer) {
+		if isOneOf(text, values) {
+			return true
+		}
+	}
+	return false
 }
 
-// rule returns the first of the contract's rules that matches an answer. Where
-// one cannot be tried because its code is in a part of the body that is missing,
-// it says verdictUnread.
+// rule returns the first of the contract's rules that matches an answer, or,
+// where none came, the interim answer that did. Where one cannot be tried
+// because its code is in a part of the body that is missing, it says
+// verdictUnread; but not of a success that the rule would not doubt.
 func (c *Contract) rule(f facts) (Answer, bool) {
 	if c == nil {
 		return Answer{}, false
 	}
-	var doc answerBody
-	var read, isJSON bool
+	interim := f.status == 0
+	var doc document
+	var tried, readable bool
 	for _, a := range c.Answers {
-		if len(a.Status) > 0 && !slices.Contains(a.Status, f.status) {
+		switch {
+		case interim && !slices.Contains(a.Status, f.interim),
+			!interim && len(a.Status) > 0 && !slices.Contains(a.Status, f.status):
 			continue
 		}
 		if a.Header != "" && !anyLine(f.header, a.Header, a.headerValues()) {
 			continue
 		}
 		if len(a.Codes) > 0 {
-			if !read {
-				doc, isJSON = readAnswerBody(f.body)
-				read = true
+			if !tried {
+				doc, readable = readDocument(f.body)
+				tried = true
 			}
-			if !isJSON && (f.cut || f.long && f.status/100 != 2) {
+			if !readable && f.bodyMissing() && (f.status/100 != 2 || a.Verdict != VerdictDone) {
 				return Answer{Verdict: verdictUnread}, true
 			}
-			if !isJSON || !a.namesCode(doc) {
+			if !readable || !a.namesCode(doc) {
 				continue
 			}
 		}
@@ -189,11 +213,11 @@ func (a Answer) reference(body []byte) string {
 	if a.Reference == "" {
 		return ""
 	}
-	doc, ok := readAnswerBody(body)
+	doc, ok := readDocument(body)
 	if !ok {
 		return ""
 	}
-	text, _ := doc.textAt(a.Reference)
+	text, _ := doc.text(a.Reference)
 	return text
 }
 
@@ -205,15 +229,16 @@ func (a Answer) headerValues() []string {
 }
 
 // namesCode reports whether one of the rule's codes stands at one of its places.
-func (a Answer) namesCode(doc answerBody) bool {
+func (a Answer) namesCode(doc document) bool {
 	places := a.At
 	if len(places) == 0 {
-		places = codePlaces()
+		places = doc.codePlaces()
 	}
 	for _, place := range places {
-		code, ok := doc.textAt(place)
-		if ok && slices.ContainsFunc(a.Codes, func(pattern string) bool { return matchesCode(pattern, code) }) {
-			return true
+		for code := range doc.texts(place) {
+			if slices.ContainsFunc(a.Codes, func(pattern string) bool { return matchesCode(pattern, code) }) {
+				return true
+			}
 		}
 	}
 	return false

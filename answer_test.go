@@ -47,12 +47,85 @@ func TestAMarkerMarksByHeaderOrByBody(t *testing.T) {
 		{"neither of both", both, http.Header{"X-Prior": {"x"}}, `{"meta":{"replayed":1}}`, false},
 		{"zero", Marker{}, http.Header{"": {"x"}}, `{"":1}`, false},
 	} {
-		assert.Equal(t, tt.want, tt.marker.marks(tt.header, []byte(tt.body)), tt.name)
+		assert.Equal(t, tt.want, tt.marker.marks(facts{header: tt.header, body: []byte(tt.body)}), tt.name)
 	}
 	assert.True(t, Marker{}.isZero())
 	assert.True(t, Marker{Values: []string{"x"}}.isZero())
 	assert.False(t, present.isZero())
 	assert.False(t, inBody.isZero())
+}
+
+func TestAMarkerMarksByTheKeyAndByTheStatus(t *testing.T) {
+	t.Parallel()
+	echoed := Marker{Headers: []string{"Idempotency-Key"}, Pointer: "/meta/keys/*", Echo: true}
+	again := Marker{Status: []int{200}}
+	either := Marker{Status: []int{208}, Headers: []string{"X-Replay"}, Values: []string{"1"}}
+	key := func(line string) http.Header { return http.Header{"Idempotency-Key": {line}} }
+	for _, tt := range []struct {
+		name   string
+		marker Marker
+		facts  facts
+		want   bool
+	}{
+		{"the key", echoed, facts{status: 201, wire: "k-1", header: key(" K-1 ")}, true},
+		{"the key of a quoted carrier", echoed, facts{status: 201, wire: `"k-1"`, header: key("k-1")}, true},
+		{"a quoted key", echoed, facts{status: 201, wire: `"k-1"`, header: key(`"k-1"`)}, true},
+		{"another key", echoed, facts{status: 201, wire: "k-1", header: key("k-2")}, false},
+		{"no key was sent", echoed, facts{status: 201, header: key("")}, false},
+		{"no key was sent, and one is there", echoed, facts{status: 201, header: key("k-1")}, false},
+		{"the key in the body", echoed, facts{status: 201, wire: "k-1", body: []byte(`{"meta":{"keys":["x","k-1"]}}`)}, true},
+		{"another key in the body", echoed, facts{status: 201, wire: "k-1", body: []byte(`{"meta":{"keys":["x"]}}`)}, false},
+		{"the key in an XML body", Marker{Pointer: "/reply/@key", Echo: true}, facts{wire: "k-1", body: []byte(`<reply key="k-1"/>`)}, true},
+		{"the status", again, facts{status: 200}, true},
+		{"another status", again, facts{status: 201}, false},
+		{"no answer", again, facts{}, false},
+		{"the status of either", either, facts{status: 208}, true},
+		{"the header of either", either, facts{status: 200, header: http.Header{"X-Replay": {"1"}}}, true},
+		{"none of either", either, facts{status: 200, header: http.Header{"X-Replay": {"0"}}}, false},
+		{"any value in an XML body", Marker{Pointer: "/r/replayed"}, facts{body: []byte(`<r><replayed/><replayed>y</replayed></r>`)}, true},
+		{"no value in an XML body", Marker{Pointer: "/r/replayed"}, facts{body: []byte(`<r><replayed/></r>`)}, false},
+	} {
+		assert.Equal(t, tt.want, tt.marker.marks(tt.facts), tt.name)
+	}
+	assert.False(t, again.isZero())
+}
+
+func TestARuleReadsEveryErrorOfAListAndOfXML(t *testing.T) {
+	t.Parallel()
+	c := &Contract{Answers: []Answer{
+		{At: []string{"/data/*/userErrors/*/code", "/errors/*/extensions/code"}, Codes: []string{"IN_PROGRESS"}, Verdict: VerdictInProgress},
+		{At: []string{"/reply/error/@code"}, Codes: []string{"9"}, Verdict: VerdictInProgress},
+		{At: []string{"/reply/error"}, Codes: []string{"*duplicate*"}, Verdict: VerdictDone, Reference: "/reply/order/@id"},
+		{Codes: []string{"Idempotent*"}, Verdict: VerdictMismatch},
+		{Status: []int{102, 202}, Verdict: VerdictUnknown},
+	}}
+	for _, tt := range []struct {
+		facts facts
+		rule  int // -1: none
+	}{
+		{facts{status: 200, body: []byte(`{"data":[{"userErrors":[]},{"userErrors":[{"code":"X"},{"code":"in_progress"}]}]}`)}, 0},
+		{facts{status: 200, body: []byte(`{"errors":[{"extensions":{}},{"extensions":{"code":"IN_PROGRESS"}}]}`)}, 0},
+		{facts{status: 200, body: []byte(`{"data":[{"userErrors":[{"code":"X"}]}]}`)}, -1},
+		{facts{status: 200, body: []byte(`<reply><error code="5"/><error code="9">Request in progress</error></reply>`)}, 1},
+		{facts{status: 200, body: []byte(`<reply><order id="A-1"/><error code="5">A duplicate of A-1</error></reply>`)}, 2},
+		{facts{status: 400, body: []byte(`<ErrorResponse><Error><Code>IdempotentParameterMismatch</Code></Error></ErrorResponse>`)}, 3},
+		{facts{status: 400, body: []byte(`<Response><Errors><Error><Code>IdempotentInstanceCountExhausted</Code></Error></Errors></Response>`)}, 3},
+		{facts{status: 200, body: []byte(`<reply><error code="8"/></reply>`)}, -1},
+		{facts{status: 202}, 4},
+		{facts{failure: lost, interim: 102}, 4},
+		{facts{failure: lost, interim: 103}, -1},
+		{facts{failure: lost}, -1},
+		{facts{status: 500, interim: 102}, -1}, // an answer came after it
+	} {
+		a, ok := c.rule(tt.facts)
+		assert.Equal(t, tt.rule >= 0, ok, "%d %s", tt.facts.status, tt.facts.body)
+		if ok && tt.rule >= 0 {
+			assert.Equal(t, c.Answers[tt.rule], a, "%d %s", tt.facts.status, tt.facts.body)
+		}
+		if tt.rule == 2 {
+			assert.Equal(t, "A-1", a.reference(tt.facts.body))
+		}
+	}
 }
 
 func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
@@ -136,9 +209,9 @@ func TestIdempotencyKeyReadsTheAnswersOfThatHeader(t *testing.T) {
 	}
 	_, ok := c.rule(facts{status: 422, body: []byte(`{"code":"invalid_amount"}`)})
 	assert.False(t, ok)
-	assert.True(t, c.Replay.marks(http.Header{"Idempotent-Replayed": {"true"}}, nil))
-	assert.True(t, c.Replay.marks(http.Header{"Idempotent-Replay": {"True"}}, nil))
-	assert.False(t, c.Replay.marks(http.Header{"Idempotent-Replayed": {"false"}}, nil))
+	assert.True(t, c.Replay.marks(facts{header: http.Header{"Idempotent-Replayed": {"true"}}}))
+	assert.True(t, c.Replay.marks(facts{header: http.Header{"Idempotent-Replay": {"True"}}}))
+	assert.False(t, c.Replay.marks(facts{header: http.Header{"Idempotent-Replayed": {"false"}}}))
 	assert.True(t, c.keyed())
 	assert.Equal(t, Stored{}, c.Stored, "what is stored is unknown")
 	for _, bad := range []Contract{IdempotencyKey("", time.Hour), IdempotencyKey("a.test", 0), IdempotencyKey("a.test", -time.Hour)} {

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ var (
 	errAttemptTimeout = &ownError{text: "the attempt timed out (Retry.AttemptTimeout)"}
 	errResend         = &ownError{text: "the transport tried to send the request again by itself and was stopped"}
 	errNoAnswer       = &ownError{text: "the transport returned neither an answer nor an error, against the rule of http.RoundTripper"}
+	errInterims       = &ownError{text: "the server sent interim answers (1xx) without end"}
 	errLate           = &ownError{text: "a connection was got only after the key's usable window, and nothing was sent"}
 )
 
@@ -94,7 +96,7 @@ func (a attempt) do(ctx context.Context, req *http.Request, body []byte) sent {
 		}
 		f := g.failure(err, a.plain, len(body) > 0)
 		cancel(nil)
-		return sent{facts: facts{failure: f}, err: cause, cancel: cancel}
+		return sent{facts: facts{failure: f, interim: g.lastInterim()}, err: cause, cancel: cancel}
 	}
 	s := sent{facts: facts{status: resp.StatusCode, header: resp.Header}, response: resp, cancel: cancel}
 	if resp.Body == nil {
@@ -230,10 +232,24 @@ type guard struct {
 	askedFor       string     // host and port of the last one asked for
 	wrote, bodyHit bool       // this attempt's headers; its body was read
 	shut           bool       // nothing may leave any more
+	interim        int        // the last 1xx; net/http keeps them to itself
+	interims       int
 }
+
+// mostInterims bounds the 1xx of one attempt: who listens to them has to.
+const mostInterims = 1000
 
 func (g *guard) trace() *httptrace.ClientTrace {
 	t := &httptrace.ClientTrace{
+		Got1xxResponse: func(status int, _ textproto.MIMEHeader) error {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.interim = status
+			if g.interims++; g.interims > mostInterims {
+				return errInterims
+			}
+			return nil
+		},
 		GetConn: func(hostPort string) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
@@ -274,6 +290,12 @@ func (g *guard) trace() *httptrace.ClientTrace {
 		}
 	}
 	return t
+}
+
+func (g *guard) lastInterim() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.interim
 }
 
 // failure says what an error without a status line proves.

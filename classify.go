@@ -3,6 +3,7 @@ package oncehttp
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -68,6 +69,22 @@ type facts struct {
 	// long: it is longer than what is read, so its status is the answer.
 	body      []byte
 	cut, long bool
+	// interim is the last 1xx but 101 that came; 0: none.
+	interim int
+	// wire is the key as it was sent; empty: none.
+	wire string
+}
+
+// bodyMissing: what can be read of the body, which is neither JSON nor XML, is
+// not what the answer has to say. It was cut, or is longer than what is read; or
+// a success says that it is one of the two, or is compressed because the caller
+// asked for that.
+func (f facts) bodyMissing() bool {
+	if f.cut || f.long {
+		return true
+	}
+	coding := f.header.Get("Content-Encoding")
+	return f.status/100 == 2 && len(f.body) > 0 && (isJSON(f.header) || isXML(f.header) || coding != "" && !strings.EqualFold(coding, "identity"))
 }
 
 // history is what was known before the attempt.
@@ -103,6 +120,8 @@ type judgement struct {
 	renew bool
 	// refusal: an unmarked 4xx that would settle if seen again later.
 	refusal bool
+	// unread: the contract's rules need the part of the body that is missing.
+	unread bool
 	// reference is what the API calls the effect.
 	reference string
 	// host is what it says of the host, whatever it says of the intent.
@@ -134,11 +153,15 @@ func (j judgement) state(exposed bool) State {
 
 // classify judges one attempt. Contract is the one in force, or nil.
 func classify(f facts, h history, contract *Contract, now time.Time) judgement {
-	j := judge(f, h, contract)
+	r := contract.read(f)
+	j := judge(f, h, contract, r)
 	if f.status != 0 {
 		j.wait, j.asked = retryAfter(f.header, now)
 	}
-	j.host = judgeHost(f, contract)
+	if contract != nil && f.status != 0 && !r.replayed {
+		contract.Hints.apply(&j, f, h, r, now)
+	}
+	j.host = judgeHost(f, r)
 	// An ambiguous attempt is repeated only under an idempotent method, or a key
 	// that the API has not just denied.
 	protects := h.protection != unprotected && j.contradicts == ""
@@ -148,18 +171,50 @@ func classify(f facts, h history, contract *Contract, now time.Time) judgement {
 	return j
 }
 
-func judge(f facts, h history, contract *Contract) judgement {
+// A reading is what an answer says under a contract. Under none it is zero.
+type reading struct {
+	// foreign: Origin's mark is not there.
+	foreign bool
+	// ignored and replayed: those marks are there.
+	ignored, replayed bool
+	// rule decides, if one does.
+	rule  Answer
+	ruled bool
+}
+
+func (c *Contract) read(f facts) reading {
+	if c == nil || f.status == 0 && f.interim == 0 {
+		return reading{}
+	}
+	var r reading
+	r.rule, r.ruled = c.rule(f)
+	if f.status != 0 {
+		r.foreign = !c.Origin.isZero() && !c.Origin.marks(f)
+		r.ignored, r.replayed = c.Ignored.marks(f), c.Replay.marks(f)
+	}
+	return r
+}
+
+func judge(f facts, h history, contract *Contract, r reading) judgement {
 	if f.status == 0 {
-		return judgeFailure(f.failure)
+		j := judgeFailure(f.failure)
+		if r.ruled && f.failure == lost {
+			j = judgeVerdict(r.rule, f, j)
+		}
+		return j
 	}
 	if contract == nil {
 		return judgeStatus(f, h)
 	}
-	if !contract.Origin.isZero() && !contract.Origin.marks(f.header, f.body) && (f.status/100 == 2 || f.status/100 == 4) {
+	if r.foreign && (f.status/100 == 2 || f.status/100 == 4) {
 		// Something in between answered; whether the API was reached, nobody knows.
-		return judgement{effect: effectMaybe, again: againNow, reason: Unknown}
+		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown}
+		if contract.Origin.Pointer != "" && f.long {
+			j.again, j.unread = againNo, true // the mark would be as far down again
+		}
+		return j
 	}
-	if contract.Ignored.marks(f.header, f.body) {
+	if r.ignored {
 		if h.protection == keyed {
 			h.protection = unprotected
 		}
@@ -168,10 +223,11 @@ func judge(f facts, h history, contract *Contract) judgement {
 		return j
 	}
 	j := judgeStatus(f, h)
-	if rule, ok := contract.rule(f); ok {
-		j = judgeVerdict(rule, f, j)
+	if r.ruled {
+		j = judgeVerdict(r.rule, f, j)
 	}
-	j.replayed = contract.Replay.marks(f.header, f.body)
+	j.replayed = r.replayed
+	kept := !slices.Contains(contract.Stored.Except, f.status)
 	switch {
 	case j.replayed && f.status/100 == 5:
 		j.effect, j.settles, j.again, j.reason = effectMaybe, true, againNo, StoredFailure
@@ -180,7 +236,9 @@ func judge(f facts, h history, contract *Contract) judgement {
 		if !j.incomplete {
 			j.again, j.renew = againNo, false
 		}
-	case j.refusal && contract.Stored.Refusals:
+	case !r.ruled && contract.Stored.Failures == KeepingYes && kept && ownFailure(f.status) && !r.foreign:
+		j.effect, j.again, j.reason = effectMaybe, againNo, StoredFailure
+	case j.refusal && contract.Stored.Refusals && kept:
 		j.settles = true
 	case j.refusal && h.refused && contract.Stored.Settle > 0 && h.apart > contract.Stored.Settle:
 		j.settles = true
@@ -197,10 +255,20 @@ func judge(f facts, h history, contract *Contract) judgement {
 	return j
 }
 
-// judgeHost: an answer that a contract's rule knows is the API's own word.
-func judgeHost(f facts, contract *Contract) hostSign {
-	if f.status != 0 && contract != nil {
-		if rule, ok := contract.rule(f); ok && rule.Verdict != VerdictThrottled && rule.Verdict != verdictUnread && f.status/100 != 5 {
+// ownFailure: a 5xx that an API makes itself as a rule, where 502 to 504 and
+// those from 520 on are made by what stands before it, and the rest say that it
+// did nothing.
+func ownFailure(status int) bool {
+	return status == http.StatusInternalServerError || status == http.StatusInsufficientStorage
+}
+
+// judgeHost: an answer that a contract's rule knows is the API's own word, and
+// of this request alone unless it says that nobody gets through.
+func judgeHost(f facts, r reading) hostSign {
+	if f.status != 0 && r.ruled && f.status/100 != 5 {
+		switch r.rule.Verdict {
+		case VerdictThrottled, VerdictKeysDown, verdictUnread:
+		default:
 			return hostUp
 		}
 	}
@@ -209,7 +277,7 @@ func judgeHost(f facts, contract *Contract) hostSign {
 		return hostDown
 	case s == http.StatusTooManyRequests, s == http.StatusBadGateway, s == http.StatusServiceUnavailable, s == http.StatusGatewayTimeout:
 		return hostDown
-	case contract != nil && !contract.Origin.isZero() && !contract.Origin.marks(f.header, f.body):
+	case r.foreign:
 		return hostMute
 	case s == http.StatusProxyAuthRequired, s == http.StatusRequestTimeout:
 		return hostMute
@@ -299,14 +367,14 @@ func judgeVerdict(rule Answer, f facts, table judgement) judgement {
 	case VerdictKeyIgnored:
 		table.contradicts = "the API says that it did not honour the key"
 		return table
-	case VerdictThrottled:
+	case VerdictThrottled, VerdictKeysDown:
 		return judgement{again: againNow, reason: Throttled}
 	case VerdictRefused:
 		return judgement{reason: Refused, refusal: true}
 	case verdictUnread:
-		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown}
-		if f.long {
-			j.again = againNo // it would be as long again
+		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown, unread: true}
+		if !f.cut {
+			j.again = againNo // it would be as long, or as it is, again
 		}
 		return j
 	}

@@ -36,7 +36,10 @@ func slowHeader(h http.Header, name, value string) bool {
 // slowRule is the first rule that matches, or nil.
 func slowRule(c *Contract, f facts) *Answer {
 	for i, a := range c.Answers {
-		if len(a.Status) > 0 && !slices.Contains(a.Status, f.status) || a.Header != "" && !slowHeader(f.header, a.Header, a.HeaderValue) {
+		if f.status == 0 && !slices.Contains(a.Status, f.interim) {
+			continue
+		}
+		if f.status != 0 && len(a.Status) > 0 && !slices.Contains(a.Status, f.status) || a.Header != "" && !slowHeader(f.header, a.Header, a.HeaderValue) {
 			continue
 		}
 		places := a.At
@@ -45,15 +48,16 @@ func slowRule(c *Contract, f facts) *Answer {
 		}
 		coded := len(a.Codes) == 0
 		for _, place := range places {
-			code, ok := slowTextAt(f.body, place)
-			for _, pattern := range a.Codes {
-				coded = coded || ok && slowGlob(strings.ToLower(pattern), strings.ToLower(strings.TrimSpace(code)))
+			for _, code := range slowTexts(f.body, place, true) {
+				for _, pattern := range a.Codes {
+					coded = coded || slowGlob(strings.ToLower(pattern), strings.ToLower(strings.TrimSpace(code)))
+				}
 			}
 		}
 		if coded {
 			return &c.Answers[i]
 		}
-		if f.cut && !json.Valid(f.body) {
+		if (f.cut || f.long) && !json.Valid(f.body) && (f.status/100 != 2 || a.Verdict != VerdictDone) {
 			return &Answer{Verdict: verdictUnread}
 		}
 	}
@@ -81,7 +85,7 @@ func slowGlob(pattern, s string) bool {
 var verdicts = map[Verdict]string{
 	VerdictUnknown: "maybe no no Unknown", VerdictDone: "done yes no -", VerdictInProgress: "maybe no now InProgress", VerdictMismatch: "none no no Refused",
 	VerdictKeySpent: "none no no StoredFailure", VerdictKeyExpired: "none no no KeyExpired", VerdictThrottled: "none no now Throttled", VerdictRefused: "none no no Refused",
-	verdictUnread: "maybe no now Unknown",
+	VerdictKeysDown: "none no now Throttled", verdictUnread: "maybe no now Unknown",
 }
 
 // slowClassify is the table of the design and its rules for contracts, as cells.
@@ -128,20 +132,36 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		}
 		return strings.Join(cell, " ")
 	}
+	if f.status == 0 && c != nil && f.failure == lost && f.interim != 0 {
+		if a := slowRule(c, f); a != nil {
+			return finish(verdicts[a.Verdict]), false
+		}
+	}
 	if f.status == 0 || c == nil {
 		return finish(row()), false
 	}
 	marked := func(m Marker) bool {
+		values := m.Values
+		if m.Echo {
+			values = nil
+			if f.wire != "" {
+				values = []string{f.wire}
+			}
+		}
+		if slices.Contains(m.Status, f.status) {
+			return true
+		}
 		if m.Pointer != "" {
-			v, ok := slowTextAt(f.body, m.Pointer)
-			for _, want := range m.Values {
-				if ok && strings.EqualFold(strings.TrimSpace(v), strings.TrimSpace(want)) {
-					return true
+			for _, v := range slowTexts(f.body, m.Pointer, true) {
+				for _, want := range values {
+					if strings.EqualFold(strings.TrimSpace(v), strings.TrimSpace(want)) {
+						return true
+					}
 				}
 			}
 		}
 		for _, name := range m.Headers {
-			for _, value := range append([]string{}, m.Values...) {
+			for _, value := range values {
 				if slowHeader(f.header, name, value) {
 					return true
 				}
@@ -159,10 +179,11 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		}
 		return finish(row()), true
 	}
-	line := row()
+	line, ruled := row(), false
 	// A refusal that may settle when it comes again; not one of credentials.
 	unmarked4xx := strings.HasPrefix(line, "none no no Refused") && f.status/100 == 4
 	if a := slowRule(c, f); a != nil {
+		ruled = true
 		if a.Verdict == VerdictKeyIgnored {
 			contradicts = true
 		} else {
@@ -174,6 +195,10 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		}
 	}
 	cell := strings.Fields(line)
+	if strings.HasSuffix(line, "now Unknown") && ruled && f.long {
+		cell[2] = "no" // unread, and it would be as long again
+	}
+	except := slices.Contains(c.Stored.Except, f.status)
 	switch {
 	case marked(c.Replay) && f.status/100 == 5:
 		cell = strings.Fields("maybe yes no StoredFailure")
@@ -182,7 +207,9 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		if cell[0] != "done" {
 			cell[2] = "no"
 		}
-	case unmarked4xx && (c.Stored.Refusals || c.Stored.Settle > 0 && h.refused && h.apart > c.Stored.Settle):
+	case !ruled && c.Stored.Failures == KeepingYes && !except && (f.status == 500 || f.status == 507) && (len(c.Origin.Headers) == 0 || marked(c.Origin)):
+		cell = strings.Fields("maybe no no StoredFailure")
+	case unmarked4xx && (c.Stored.Refusals && !except || c.Stored.Settle > 0 && h.refused && h.apart > c.Stored.Settle):
 		cell[1] = "yes"
 	}
 	if cell[0] == "done" && f.status/100 == 2 && !marked(c.Replay) && h.inProgress && p == keyed {
@@ -190,6 +217,29 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 	}
 	if c.Repeats && cell[0] == "none" && cell[1] == "no" {
 		cell[0] = "maybe"
+	}
+	renews := f.status == 401 && h.renewable && (!ruled || contradicts) && cell[2] == "now"
+	if len(c.Hints.Headers) > 0 && !marked(c.Replay) && cell[0] != "done" && !renews && (len(c.Origin.Headers) == 0 || marked(c.Origin)) {
+		hint, says := c.Hints.Headers[0], ""
+		for i, line := range f.header[http.CanonicalHeaderKey(hint.Header)] {
+			if line = strings.ToLower(strings.TrimSpace(line)); i == 0 && (line == "true" || line == "false") {
+				says = line
+			}
+		}
+		if !slowHeader(f.header, hint.Header, "") && f.header[http.CanonicalHeaderKey(hint.Header)] == nil && hint.AbsentNo && f.status >= 400 && !ruled {
+			says = "false"
+		}
+		switch {
+		case says == "false":
+			if cell[2] = "no"; cell[0] == "none" && cell[3] == "Throttled" {
+				cell[3] = "Refused"
+			}
+		case says == "true" && !ruled && cell[2] == "no" && (cell[0] == "none" || p == keyed):
+			cell[2] = "now"
+			if better, ok := map[string]string{"Refused": "Throttled", "StoredFailure": "ServerError"}[cell[3]]; ok {
+				cell[3] = better
+			}
+		}
 	}
 	return finish(strings.Join(cell, " ")), contradicts
 }
@@ -255,14 +305,43 @@ func FuzzClassify(f *testing.F) {
 		if bit(16) {
 			c.Stored.Repeat = RepeatEmpty
 		}
-		if len(checkContract(c, 0)) > 0 {
-			return
+		if bit(19) {
+			c.Answers[1].Verdict, c.Answers[1].Reference = VerdictKeysDown, ""
+		}
+		c.Stored.Failures = Keeping(bits >> 20 & 1)
+		if bit(21) {
+			c.Stored.Except = []int{seen.status}
+		}
+		if bit(22) && name != "" {
+			c.Hints.Headers = []Hint{{Header: name, AbsentNo: bit(23)}}
+		}
+		if bit(23) && bit(24) {
+			c.Hints.Headers = []Hint{{Header: "X-Absent", AbsentNo: bit(25)}}
+		}
+		if bit(26) && name != "" {
+			c.Replay = Marker{Headers: []string{name}, Pointer: pointer, Echo: true}
+			seen.wire = "k-1"
+			if bit(27) {
+				seen.wire = value
+			}
+		}
+		if bit(28) {
+			c.Replay.Status = []int{208, seen.status}
+		}
+		if seen.long = bit(29) && !seen.cut; bit(30) {
+			seen.interim = 102
+			if bit(31) {
+				c.Answers[1].Status, c.Answers[1].Verdict, c.Answers[1].Reference = []int{102}, VerdictInProgress, ""
+			}
 		}
 		if bit(18) {
 			c = nil
 		}
-		if h.protection == keyed && c == nil {
+		if h.protection == keyed && c == nil || c != nil && len(checkContract(c, 0)) > 0 {
 			return // a key needs a contract
+		}
+		if doc, ok := readDocument(body); ok && doc.json == nil {
+			return // XML has a test of its own
 		}
 
 		j := classify(seen, h, c, classifyNow)

@@ -275,6 +275,16 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 	repeats := func(c *Contract) { c.Repeats = true }
 	settle := func(c *Contract) { c.Stored.Settle = time.Minute }
 	refusals := func(c *Contract) { c.Stored.Refusals = true }
+	except := func(c *Contract) { c.Stored.Refusals, c.Stored.Except = true, []int{404} }
+	keeps := func(k Keeping) func(*Contract) { return func(c *Contract) { c.Stored.Failures = k } }
+	own := http.Header{"X-Api": {"1"}}
+	graphQL := func(v Verdict) func(*Contract) {
+		return func(c *Contract) {
+			c.Answers = []Answer{{Status: []int{200}, At: []string{"/errors/*/extensions/code"}, Codes: []string{"it"}, Verdict: v}}
+		}
+	}
+	errors := []byte(`{"data":null,"errors":[{"extensions":{"code":"other"}},{"extensions":{"code":"it"}}]}`)
+	running := func(c *Contract) { c.Answers = []Answer{{Status: []int{102, 429}, Verdict: VerdictInProgress}} }
 	for _, c := range []struct {
 		name     string
 		contract func(*Contract)
@@ -322,6 +332,55 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 			fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
 		{name: "verdict throttled", contract: verdict(VerdictThrottled), facts: facts{status: 400, body: json("it")},
 			fresh: "none no now Throttled Pending", exposed: "none no now Throttled Pending"},
+		{name: "verdict keys down", contract: verdict(VerdictKeysDown), facts: facts{status: 503, body: json("it")},
+			fresh: "none no now Throttled Pending", exposed: "none no now Throttled Pending"},
+		{name: "running, 102", contract: running, facts: facts{failure: lost, interim: 102}, fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
+		{name: "running, 103", contract: running, facts: facts{failure: lost, interim: 103}, fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
+		{name: "102 that no rule knows", facts: facts{failure: lost, interim: 102}, fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
+		{name: "running, 429", contract: running, facts: facts{status: 429}, fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
+		{name: "GraphQL, in progress", contract: graphQL(VerdictInProgress), facts: facts{status: 200, body: errors},
+			fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
+		{name: "GraphQL, mismatch", contract: graphQL(VerdictMismatch), facts: facts{status: 200, body: errors}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "GraphQL, key spent", contract: graphQL(VerdictKeySpent), facts: facts{status: 200, body: errors},
+			fresh: "none no no StoredFailure Rejected", exposed: "none no no StoredFailure Pending"},
+		{name: "GraphQL, refused", contract: graphQL(VerdictRefused), facts: facts{status: 200, body: errors}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "GraphQL, no error", contract: graphQL(VerdictRefused), facts: facts{status: 200, body: []byte(`{"data":{}}`)}, fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "GraphQL, cut", contract: graphQL(VerdictRefused), facts: facts{status: 200, body: errors[:20], cut: true},
+			fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
+		{name: "GraphQL, long", contract: graphQL(VerdictRefused), facts: facts{status: 200, body: errors[:20], long: true},
+			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
+		{name: "GraphQL, compressed", contract: graphQL(VerdictRefused), facts: facts{status: 200, body: []byte{31, 139}, header: http.Header{"Content-Encoding": {"gzip"}}},
+			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
+		{name: "GraphQL, damaged", contract: graphQL(VerdictRefused), facts: facts{status: 200, body: []byte(`{"data":`), header: http.Header{"Content-Type": {"application/json"}}},
+			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
+		{name: "GraphQL, an event stream", contract: graphQL(VerdictRefused), facts: facts{status: 200, header: http.Header{"Content-Type": {"text/event-stream"}}},
+			fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "GraphQL, another status, cut", contract: graphQL(VerdictRefused), facts: facts{status: 201, cut: true}, fresh: "done yes now - Confirmed", exposed: "done yes now - Confirmed"},
+		{name: "a rule that would not doubt it, long", contract: graphQL(VerdictDone), facts: facts{status: 200, body: errors[:20], long: true},
+			fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "no rule for it, long", facts: facts{status: 200, body: errors[:20], long: true}, fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "failures are kept, 500", contract: keeps(KeepingYes), facts: facts{status: 500}, fresh: "maybe no no StoredFailure Pending", exposed: "maybe no no StoredFailure Pending"},
+		{name: "failures are kept, 502", contract: keeps(KeepingYes), facts: facts{status: 502}, fresh: "maybe no now ServerError Pending", exposed: "maybe no now ServerError Pending"},
+		{name: "failures are kept, 503", contract: keeps(KeepingYes), facts: facts{status: 503}, fresh: "maybe no now ServerError Pending", exposed: "maybe no now ServerError Pending"},
+		{name: "failures are kept, 520", contract: keeps(KeepingYes), facts: facts{status: 520}, fresh: "maybe no now ServerError Pending", exposed: "maybe no now ServerError Pending"},
+		{name: "failures are kept, 501", contract: keeps(KeepingYes), facts: facts{status: 501}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "failures are kept but for this", contract: func(c *Contract) { c.Stored.Failures, c.Stored.Except = KeepingYes, []int{500} },
+			facts: facts{status: 500}, fresh: "maybe no now ServerError Pending", exposed: "maybe no now ServerError Pending"},
+		{name: "failures are kept, another's 500", contract: func(c *Contract) { origin(c); c.Stored.Failures = KeepingYes },
+			facts: facts{status: 500}, fresh: "maybe no now ServerError Pending", exposed: "maybe no now ServerError Pending"},
+		{name: "failures are kept, the API's own 500", contract: func(c *Contract) { origin(c); c.Stored.Failures = KeepingYes },
+			facts: facts{status: 500, header: own}, fresh: "maybe no no StoredFailure Pending", exposed: "maybe no no StoredFailure Pending"},
+		{name: "failures are kept, and a rule says otherwise", contract: func(c *Contract) { verdict(VerdictThrottled)(c); c.Stored.Failures = KeepingYes },
+			facts: facts{status: 500, body: json("it")}, fresh: "none no now Throttled Pending", exposed: "none no now Throttled Pending"},
+		{name: "failures are not kept", contract: keeps(KeepingNo), facts: facts{status: 500}, fresh: "maybe no now ServerError Pending", exposed: "maybe no now ServerError Pending"},
+		{name: "the API's mark is too far down", contract: func(c *Contract) { c.Origin = Marker{Pointer: "/id"} }, facts: facts{status: 200, body: errors[:20], long: true},
+			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
+		{name: "refusals are stored but for this", contract: except, facts: facts{status: 404}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "refusals are stored, this too", contract: except, facts: facts{status: 400}, fresh: "none yes no Refused Rejected", exposed: "none yes no Refused Rejected"},
+		{name: "an error names what was made", contract: func(c *Contract) {
+			c.Answers = []Answer{{Status: []int{409}, Verdict: VerdictDone, Reference: "/id"}}
+			c.Stored.Repeat = RepeatError
+		}, facts: facts{status: 409, body: json("exists"), cut: true}, fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
 		{name: "verdict refused", contract: verdict(VerdictRefused), facts: facts{status: 500, body: json("it")},
 			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
 		{name: "verdict unknown", contract: verdict(VerdictUnknown), facts: facts{status: 200, body: json("it")},

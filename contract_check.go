@@ -61,9 +61,9 @@ func checkContract(c *Contract, index int) []error {
 	k.batch(c)
 	k.compared(c.Compared)
 	k.window(c)
-	k.marker("Origin", c.Origin)
-	k.marker("Replay", c.Replay)
-	k.marker("Ignored", c.Ignored)
+	k.marker("Origin", c.Origin, c)
+	k.marker("Replay", c.Replay, c)
+	k.marker("Ignored", c.Ignored, c)
 	for i, a := range c.Answers {
 		k.answer(fmt.Sprintf("Answers[%d]", i), a)
 	}
@@ -210,7 +210,7 @@ func (k *contractCheck) window(c *Contract) {
 	}), "Window.Anchor is AnchorStamp and no companion tells a time; add one to Companions")
 }
 
-func (k *contractCheck) marker(field string, m Marker) {
+func (k *contractCheck) marker(field string, m Marker, c *Contract) {
 	for i, h := range m.Headers {
 		k.failIf(!isToken(h), "%s.Headers[%d] %q is not a header name", field, i, h)
 	}
@@ -218,6 +218,7 @@ func (k *contractCheck) marker(field string, m Marker) {
 	located := len(m.Headers) > 0 || m.Pointer != ""
 	k.failIf(!located && len(m.Values) > 0, "%s.Values is set and nothing says where they stand; set Headers or Pointer", field)
 	k.failIf(!located && m.Echo, "%s.Echo is set and nothing says where the key stands; set Headers or Pointer", field)
+	k.failIf(m.Echo && c.Carrier.Kind == CarrierNone, "%s.Echo is set and Carrier is not; no key comes back that was not sent", field)
 	k.failIf(m.Echo && len(m.Values) > 0, "%s.Echo and %s.Values are both set; leave out one", field, field)
 	k.statuses(field+".Status", m.Status)
 }
@@ -225,6 +226,8 @@ func (k *contractCheck) marker(field string, m Marker) {
 func (k *contractCheck) answer(field string, a Answer) {
 	k.failIf(len(a.Status) == 0 && a.Header == "" && len(a.Codes) == 0, "%s matches every answer; set Status, Header or Codes", field)
 	k.statuses(field+".Status", a.Status)
+	k.failIf(slices.ContainsFunc(a.Status, func(s int) bool { return s/100 == 1 }) && a.Verdict != VerdictInProgress && a.Verdict != VerdictUnknown,
+		"%s.Status has an interim status (1xx), after which anything may happen; only VerdictInProgress and VerdictUnknown fit it", field)
 	k.header(field, a.Header, a.HeaderValue)
 	for i, p := range a.At {
 		k.pointer(fmt.Sprintf("%s.At[%d]", field, i), p)
@@ -260,9 +263,11 @@ func (k *contractCheck) compared(c Compared) {
 	k.failIf(c.Mismatch > MismatchDrops, "Compared.Mismatch is %d; use one of the Mismatch constants", c.Mismatch)
 	for i, h := range c.Headers {
 		k.failIf(!isToken(h), "Compared.Headers[%d] %q is not a header name", i, h)
+		k.failIf(secretHeader(h), "Compared.Headers[%d] %q looks like a credential, which is never recorded; leave it out, and see Pin", i, h)
 	}
 	for i, p := range c.Except {
 		k.pointer(fmt.Sprintf("Compared.Except[%d]", i), p)
+		k.failIf(p == "", "Compared.Except[%d] names the whole body; name the fields in it", i)
 	}
 }
 

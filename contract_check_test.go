@@ -153,7 +153,7 @@ func TestContractsOfManyShapesAreAccepted(t *testing.T) {
 		{Match: Match{Hosts: hostList("hex.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "x_key"}, Key: KeyRule{Min: 32, Max: 32, Alphabet: "fedcba9876543210", Form: FormHex}, Window: Window{Kind: WindowUnknown}},
 		{
 			Match: Match{Hosts: hostList("full.test")}, Origin: Marker{Headers: []string{"Request-Id"}}, Replay: Marker{Pointer: "/meta/replayed", Values: []string{"true"}},
-			Answers: []Answer{{Status: []int{100, 999}, Codes: []string{"*", "a*", "*b", "*c*"}, At: []string{"", "/a~0~1/0"}, Verdict: VerdictDone, Reference: "/id"}},
+			Answers: []Answer{{Status: []int{200, 999}, Codes: []string{"*", "a*", "*b", "*c*"}, At: []string{"", "/a~0~1/0"}, Verdict: VerdictDone, Reference: "/id"}},
 			Stored:  Stored{Refusals: true, Settle: time.Minute}, Proof: ProofUnknown, AsOf: "2026-11-29",
 		},
 	})

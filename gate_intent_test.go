@@ -15,6 +15,7 @@ func TestWhatAnAttemptSaysOfItsHost(t *testing.T) {
 		{Status: []int{429}, Codes: []string{"lock_timeout"}, Verdict: VerdictInProgress},
 		{Status: []int{402}, Verdict: VerdictThrottled},
 		{Status: []int{503}, Verdict: VerdictUnknown},
+		{Status: []int{429}, Codes: []string{"keys_down"}, Verdict: VerdictKeysDown},
 	}}
 	own := http.Header{"X-Request-Id": {"1"}}
 	for _, c := range []struct {
@@ -42,6 +43,7 @@ func TestWhatAnAttemptSaysOfItsHost(t *testing.T) {
 		{"the API's own 201", facts{status: 201, header: own}, api, hostUp},
 		{"a portal's 200", facts{status: 200}, api, hostMute},
 		{"429 of one object", facts{status: 429, header: own, body: []byte(`{"code":"lock_timeout"}`)}, api, hostUp},
+		{"429 because no key can be looked up", facts{status: 429, header: own, body: []byte(`{"code":"keys_down"}`)}, api, hostDown},
 		{"429 of the API", facts{status: 429, header: own}, api, hostDown},
 		{"the API's own word for throttling", facts{status: 402, header: own}, api, hostUp},
 		{"503 by a rule", facts{status: 503, header: own}, api, hostDown},
@@ -57,6 +59,10 @@ func TestOnlyAThrottledOrUnavailableHostBindsItsGate(t *testing.T) {
 		e := hostEvent(classify(facts{status: status, header: h}, history{}, nil, time.Now()), status)
 		assert.Equal(t, binds, !e.wish.IsZero(), status)
 	}
+	concurrent := &Contract{Answers: []Answer{{Status: []int{429}, Codes: []string{"3162"}, Verdict: VerdictInProgress}}}
+	f := facts{status: 429, header: http.Header{"Retry-After": {"7"}}, body: []byte(`{"code":3162}`)}
+	assert.Equal(t, gateEvent{kind: gateUp}, hostEvent(classify(f, history{protection: keyed}, concurrent, time.Now()), 429),
+		"one that says that this key runs binds the intent alone")
 }
 
 // asking is the machine of a new intent that has just asked.

@@ -2,6 +2,7 @@ package oncehttp
 
 import (
 	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,21 +26,11 @@ func readAnswerBody(body []byte) (answerBody, bool) {
 // at returns the JSON text of the value that an RFC 6901 pointer names.
 func (b answerBody) at(pointer string) (answerBody, bool) {
 	for pointer != "" {
-		if pointer[0] != '/' {
+		token, rest, ok := firstToken(pointer)
+		if !ok {
 			return nil, false
 		}
-		token, rest := pointer[1:], ""
-		if i := strings.IndexByte(token, '/'); i >= 0 {
-			token, rest = token[:i], token[i:]
-		}
-		var found bool
-		switch b[0] {
-		case '{':
-			b, found = b.member(unescapeToken(token))
-		case '[':
-			b, found = b.element(token)
-		}
-		if !found {
+		if b, ok = b.child(token); !ok {
 			return nil, false
 		}
 		pointer = rest
@@ -47,20 +38,74 @@ func (b answerBody) at(pointer string) (answerBody, bool) {
 	return b, true
 }
 
-// textAt is the value at pointer as text: a string's characters, the digits of
-// a number as they stand, true or false. Objects, arrays and null have none.
+// each yields the values that a pointer names, a token * standing for every item
+// of an array.
+func (b answerBody) each(pointer string) iter.Seq[answerBody] {
+	return func(yield func(answerBody) bool) { b.walk(pointer, yield) }
+}
+
+func (b answerBody) walk(pointer string, yield func(answerBody) bool) bool {
+	if pointer == "" {
+		return yield(b)
+	}
+	token, rest, ok := firstToken(pointer)
+	if !ok {
+		return true
+	}
+	if token == "*" && b[0] == '[' {
+		for item := range b.items() {
+			if !item.walk(rest, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	v, ok := b.child(token)
+	return !ok || v.walk(rest, yield)
+}
+
+// firstToken parts a pointer, which is not empty, after its first token.
+func firstToken(pointer string) (token, rest string, ok bool) {
+	if pointer[0] != '/' {
+		return "", "", false
+	}
+	token = pointer[1:]
+	if i := strings.IndexByte(token, '/'); i >= 0 {
+		token, rest = token[:i], token[i:]
+	}
+	return token, rest, true
+}
+
+// child is what one token, still escaped, names in an object or array.
+func (b answerBody) child(token string) (answerBody, bool) {
+	switch b[0] {
+	case '{':
+		return b.member(unescapeToken(token))
+	case '[':
+		return b.element(token)
+	}
+	return nil, false
+}
+
+// textAt is the value at pointer as text.
 func (b answerBody) textAt(pointer string) (string, bool) {
 	v, ok := b.at(pointer)
 	if !ok {
 		return "", false
 	}
-	switch v[0] {
+	return v.text()
+}
+
+// text is a string's characters, the digits of a number as they stand, true or
+// false. Objects, arrays and null have none.
+func (b answerBody) text() (string, bool) {
+	switch b[0] {
 	case '{', '[', 'n':
 		return "", false
 	case '"':
-		return unquoteJSON(v), true
+		return unquoteJSON(b), true
 	}
-	return string(v), true
+	return string(b), true
 }
 
 // isNull reports whether the value is JSON's null.
@@ -90,16 +135,28 @@ func (b answerBody) element(token string) (answerBody, bool) {
 	if err != nil || strconv.Itoa(n) != token || n < 0 {
 		return nil, false
 	}
-	for i := skipSpace(b, 1); b[i] != ']'; n-- {
-		end := skipJSON(b, i)
+	for item := range b.items() {
 		if n == 0 {
-			return b[i:end], true
+			return item, true
 		}
-		if i = skipSpace(b, end); b[i] == ',' {
-			i = skipSpace(b, i+1)
-		}
+		n--
 	}
 	return nil, false
+}
+
+// items yields the elements of the array b.
+func (b answerBody) items() iter.Seq[answerBody] {
+	return func(yield func(answerBody) bool) {
+		for i := skipSpace(b, 1); b[i] != ']'; {
+			end := skipJSON(b, i)
+			if !yield(b[i:end]) {
+				return
+			}
+			if i = skipSpace(b, end); b[i] == ',' {
+				i = skipSpace(b, i+1)
+			}
+		}
+	}
 }
 
 // skipSpace is the index of the first byte at or after i that is no white space.

@@ -3,6 +3,7 @@ package oncehttp
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,40 +80,71 @@ func TestAWrongPointerIsTold(t *testing.T) {
 
 // slowTextAt is that by decoding the whole body.
 func slowTextAt(body []byte, pointer string) (string, bool) {
+	for _, text := range slowTexts(body, pointer, false) {
+		return text, true
+	}
+	return "", false
+}
+
+// slowTexts are all that a pointer names; with star, * is every item of an array.
+func slowTexts(body []byte, pointer string, star bool) (texts []string) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	var v any
 	if !json.Valid(body) || dec.Decode(&v) != nil {
-		return "", false
+		return nil
 	}
+	at := []any{v}
 	if pointer != "" {
 		for token := range strings.SplitSeq(pointer[1:], "/") {
-			switch x := v.(type) {
-			case map[string]any:
-				var ok bool
-				if v, ok = x[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]; !ok {
-					return "", false
+			var below []any
+			for _, v := range at {
+				switch x := v.(type) {
+				case map[string]any:
+					if v, ok := x[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]; ok {
+						below = append(below, v)
+					}
+				case []any:
+					i, err := strconv.ParseUint(token, 10, 31)
+					if star && token == "*" {
+						below = append(below, x...)
+					} else if err == nil && int(i) < len(x) && (len(token) == 1 || token[0] != '0') {
+						below = append(below, x[i])
+					}
 				}
-			case []any:
-				i, err := strconv.ParseUint(token, 10, 31)
-				if err != nil || int(i) >= len(x) || len(token) > 1 && token[0] == '0' {
-					return "", false
-				}
-				v = x[i]
-			default:
-				return "", false
 			}
+			at = below
 		}
 	}
-	switch x := v.(type) {
-	case string:
-		return x, true
-	case json.Number:
-		return x.String(), true
-	case bool:
-		return strconv.FormatBool(x), true
+	for _, v := range at {
+		switch x := v.(type) {
+		case string:
+			texts = append(texts, x)
+		case json.Number:
+			texts = append(texts, x.String())
+		case bool:
+			texts = append(texts, strconv.FormatBool(x))
+		}
 	}
-	return "", false
+	return texts
+}
+
+func TestAStarNamesEveryItemOfAnArray(t *testing.T) {
+	t.Parallel()
+	doc, ok := readDocument([]byte(`{"errors":[{"code":"a","at":[1,[2,3]]},{"code":null},7,{"code":"b","at":[]}],"*":{"x":"star"},"none":[]}`))
+	require.True(t, ok)
+	for pointer, want := range map[string][]string{
+		"/errors/*/code": {"a", "b"}, "/errors/*": {"7"}, "/errors/*/at/*": {"1"}, "/errors/*/at/*/*": {"2", "3"}, "/errors/0/at/1/*": {"2", "3"},
+		"/*/x": {"star"}, "/none/*": nil, "/none/*/x": nil, "/errors/3/*": nil, "*": nil, "/errors/-": nil,
+	} {
+		assert.Equal(t, want, slices.Collect(doc.texts(pointer)), pointer)
+	}
+	assert.True(t, doc.holds("/errors/*/at"))
+	assert.True(t, doc.holds("/errors/*/code"))
+	assert.False(t, doc.holds("/errors/1/*"))
+	first, ok := doc.text("/errors/*/code")
+	assert.True(t, ok)
+	assert.Equal(t, "a", first)
 }
 
 func FuzzPointer(f *testing.F) {
@@ -122,6 +154,8 @@ func FuzzPointer(f *testing.F) {
 	f.Add([]byte(`[1,2]`), "/01")
 	f.Add([]byte(` [ [ ] , { } , "a" ] `), "/2")
 	f.Add([]byte(`{"~1":{"":-0.0e-0}}`), "/~01/")
+	f.Add([]byte(`{"a":[{"b":1},{"b":[2,{"*":3}]},4]}`), "/a/*/b")
+	f.Add([]byte(`[[1,{"*":"x"}],[],2]`), "/*/*")
 	f.Fuzz(func(t *testing.T, body []byte, pointer string) {
 		if len(body)+len(pointer) > 1<<14 {
 			t.Skip("the slow one is slow")
@@ -141,5 +175,9 @@ func FuzzPointer(f *testing.F) {
 		if v, ok := doc.at(pointer); ok {
 			require.True(t, json.Valid(v), "a value is a whole JSON text: %q", v)
 		}
+		for v := range doc.each(pointer) {
+			require.True(t, json.Valid(v), "so is each: %q", v)
+		}
+		require.Equal(t, slowTexts(body, pointer, true), slices.Collect(document{json: doc}.texts(pointer)))
 	})
 }

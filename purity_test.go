@@ -21,8 +21,7 @@ import (
 var pureFiles = []string{
 	"intent.go", "command.go", "record.go", "classify.go", "owners.go", "contract.go", "match.go", "host.go", "path.go", "answer.go", "key.go", "window.go", "inquiry.go", "operation.go", "graphql.go",
 	"pointer.go", "errorcode.go", "backoff.go", "retryafter.go", "fingerprint.go", "canonical.go", "content.go", "differences.go",
-	"carrier.go", "carrier_json.go", "carrier_form.go", "carrier_xml.go", "carrier_signed.go", "companion.go",
-	"gate.go",
+	"carrier.go", "carrier_json.go", "carrier_form.go", "carrier_xml.go", "carrier_signed.go", "companion.go", "gate.go", "answerxml.go", "hint.go", "compared.go",
 }
 
 // pureNames are what pure code may use of other packages; "*" is everything. A
@@ -32,7 +31,7 @@ var pureNames = map[string]string{
 	"encoding/hex": "*", "encoding/json": "*", "encoding/xml": "*", "errors": "*", "hash": "*", "iter": "*", "maps": "*", "math": "*", "math/bits": "*",
 	"mime": "*", "net/netip": "*", "net/url": "*", "slices": "*", "sort": "*", "strconv": "*", "strings": "*",
 	"unicode": "*", "unicode/utf16": "*", "unicode/utf8": "*",
-	"io":                             "EOF",
+	"io", "EOF", "EOF ReadAll Reader",
 	"fmt":                            "Errorf Sprint Sprintf Append Appendf Stringer",
 	"net/textproto":                  "TrimString CanonicalMIMEHeaderKey",
 	"net/http":                       "Header Request Method* Status* CanonicalHeaderKey TimeFormat ParseTime",

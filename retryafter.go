@@ -31,14 +31,18 @@ func retryAfter(h http.Header, now time.Time) (wait time.Duration, asked bool) {
 	for _, line := range h["Retry-After"] {
 		hear(decimalWait(line, time.Second))
 		if date, ok := httpDate(line, now); ok {
-			from, ok := httpDate(h.Get("Date"), now)
-			if !ok {
-				from = now
-			}
-			hear(min(date.Sub(from), farthestWait), true)
+			hear(min(date.Sub(answerTime(h, now)), farthestWait), true)
 		}
 	}
 	return wait, asked
+}
+
+// answerTime is when the answer was made, by the clock of who made it.
+func answerTime(h http.Header, now time.Time) time.Time {
+	if from, ok := httpDate(h.Get("Date"), now); ok {
+		return from
+	}
+	return now
 }
 
 // decimalWait reads digits, with a fraction or without, as a number of units,

@@ -29,6 +29,7 @@ func (c *Client) send(f *flight, cmd command) event {
 		inProgress: r.Reason == InProgress, apart: r.Sending.At.Sub(r.Last)}
 	h.refused = r.RefusedStatus != 0 && r.RefusedStatus == s.facts.status
 	e := event{kind: evAnswered, attempt: r.Sending.ID}
+	s.facts.wire = r.Begun.Wire
 	now := wallNow()
 	e.judged = classify(s.facts, h, f.policy.contract, now)
 	if why := e.judged.contradicts; why != "" {
@@ -69,6 +70,9 @@ func (c *Client) send(f *flight, cmd command) event {
 	}
 	if !final && s.err == nil {
 		e.cause = fmt.Sprintf("the server answered %d", s.facts.status)
+		if e.judged.unread {
+			e.cause += ", and what its contract reads in the body cannot be read: the body is longer than Config.MaxResponseBody (of an error 64 KiB), compressed, or damaged"
+		}
 		f.err = nil
 	}
 	c.emit(c.answered(r, e))

@@ -14,13 +14,13 @@ func answers() []Mutant {
 		Name:    "portal-believed",
 		Fault:   "answers without the API's own mark are taken for the API's",
 		Promise: confirmedOnly,
-		Edits:   []Edit{{"classify.go", `	if !contract.Origin.isZero() && !contract.Origin.marks(f.header, f.body) && (f.status/100 == 2 || f.status/100 == 4) {`, `	if false {`}},
+		Edits:   []Edit{{"classify.go", `	if r.foreign && (f.status/100 == 2 || f.status/100 == 4) {`, `	if false {`}},
 		By:      []Catcher{seeds(300, "Confirmed has an effect"), unit("TestAContractsRulesComeBeforeTheTable")},
 	}, {
 		Name:    "portal-refusal-believed",
 		Fault:   "a 4xx without the API's own mark is taken for the API's",
 		Promise: rejectedOnly,
-		Edits:   []Edit{{"classify.go", `(f.status/100 == 2 || f.status/100 == 4) {`, `f.status/100 == 2 {`}},
+		Edits:   []Edit{{"classify.go", `	if r.foreign && (f.status/100 == 2 || f.status/100 == 4) {`, `	if r.foreign && f.status/100 == 2 {`}},
 		By:      []Catcher{unit("TestAContractsRulesComeBeforeTheTable"), seeds(1500, "Rejected has no effect, then or later")},
 	}, {
 		Name:    "server-error-refused",
