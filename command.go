@@ -81,18 +81,20 @@ type event struct {
 	attempt  string
 	stripped []string  // readied: names that the request carries and the journal does not
 	stamped  time.Time // readied: the time that the attempt is the first to tell; zero: it tells none, or one told before
-	judged   judgement
-	answer   *answer       // answered, when there was one
-	location string        // answered: where a 307 or 308 to the same origin leads
-	delay    time.Duration // answered: the backoff's next wait
-	stop     bool          // answered: the backoff gives up
-	again    time.Time     // shut: when to ask again; looked up: not before
-	cause    string        // answered, unready: what happened, in our words
-	stored   *record       // overtaken, read
-	word     word          // resolved
-	finding  Finding       // looked up; an error is a finding that cannot tell
-	settle   time.Duration // looked up: of the lookup that found; zero: as of the contract
-	unasked  bool          // looked up: nobody could be asked
+	// credential is the print of what the contract pins: readied.
+	credential string
+	judged     judgement
+	answer     *answer       // answered, when there was one
+	location   string        // answered: where a 307 or 308 to the same origin leads
+	delay      time.Duration // answered: the backoff's next wait
+	stop       bool          // answered: the backoff gives up
+	again      time.Time     // shut: when to ask again; looked up: not before
+	cause      string        // answered, unready: what happened, in our words
+	stored     *record       // overtaken, read
+	word       word          // resolved
+	finding    Finding       // looked up; an error is a finding that cannot tell
+	settle     time.Duration // looked up: of the lookup that found; zero: as of the contract
+	unasked    bool          // looked up: nobody could be asked
 }
 
 // policy is what decides beside the record: the client's settings and the
@@ -110,4 +112,12 @@ type policy struct {
 	copied bool
 	// latest is the highest wall time that the client or its journal has seen.
 	latest time.Time
+}
+
+// leastPause is the least pause before a repeat of what may have arrived.
+func (p policy) leastPause() time.Duration {
+	if p.contract == nil {
+		return 0
+	}
+	return p.contract.Hints.Least
 }

@@ -1,5 +1,7 @@
 package oncehttp
 
+import "slices"
+
 // Compared says what an API compares when it sees a key again, and what it does
 // where that differs. Another payload under one action is refused here before it
 // is sent, whatever the API does; this says how much hangs on it.
@@ -46,3 +48,11 @@ const (
 	// MismatchDrops: it says success, and does nothing.
 	MismatchDrops
 )
+
+// under adds what a contract says of its requests to what the client says of all.
+func (id identity) under(c *Contract) identity {
+	if c == nil {
+		return id
+	}
+	return identity{ignore: slices.Concat(id.ignore, c.Compared.Except), significant: slices.Concat(id.significant, c.Compared.Headers)}
+}

@@ -151,7 +151,7 @@ func (c *Client) freeze(action string, req *http.Request, contract *Contract, op
 	if c.cfg.Principal != nil {
 		t.principal = c.cfg.Principal(req)
 	}
-	d.begun.Fingerprint = fingerprint(d.begun.payload(d.body), c.identity)
+	d.begun.Fingerprint = fingerprint(d.begun.payload(d.body), c.identity.under(contract))
 	t.draft = &d
 	return t, nil
 }

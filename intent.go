@@ -134,6 +134,10 @@ func (m *machine) take(e event, p policy, now time.Time) {
 		if r.State == Pending {
 			r.Reason, r.NotBefore, r.Due = Unknown, time.Time{}, s.At
 		}
+		if pause := p.leastPause(); pause > 0 {
+			r.NotBefore = later(r.NotBefore, s.At.Add(pause))
+			r.Due = later(r.Due, r.NotBefore)
+		}
 	}
 	if r.again() && !e.call.resume && !e.call.recordOnly {
 		m.dirty = true
@@ -236,6 +240,9 @@ func (m *machine) hold(p policy, now time.Time) held {
 	if mayRepeat && (protection == unprotected || protection == idempotent && !m.call.exposedHere) {
 		return held{held: true, park: true, reason: reason}
 	}
+	if r.Incomplete && p.contract != nil && !p.contract.Stored.bringsAnswer() {
+		return held{held: true, park: true, reason: reason}
+	}
 	if r.aged() {
 		if now.Before(later(r.Seen, p.latest)) {
 			return held{held: true, reason: reason} // the clock went back: ages are unknown
@@ -272,6 +279,9 @@ func (m *machine) start(e event, p policy, now time.Time) {
 		}
 	}
 	r.Begun.Stripped = e.stripped
+	if !r.Exposed && !r.Incomplete {
+		r.Begun.Credential = e.credential // no other attempt can have had an effect
+	}
 	r.Sending = &sending{ID: e.attempt, At: now}
 	if !e.stamped.IsZero() {
 		r.Begun.Stamped, r.Sending.Stamps = e.stamped, true
@@ -430,6 +440,14 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	}
 	wait := j.wait
 	again := j.again
+	least := time.Duration(0)
+	if j.effect != effectNone {
+		least = p.leastPause()
+		wait = max(wait, least)
+	}
+	if j.reason == InProgress && r.stuck(p, now) {
+		again = againNo
+	}
 	switch {
 	case hop && m.call.hops < maxHops:
 		m.hop = e.location
@@ -453,7 +471,7 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	r.Due = r.NotBefore
 	if again == againNo && m.hop == "" && j.reason != Unauthorized {
 		r.Parked, r.Due = true, r.parkedDue(p)
-		if !j.asked {
+		if !j.asked && least == 0 {
 			r.NotBefore = time.Time{}
 		}
 		if c := p.contract; j.refusal && c != nil && c.Stored.Settle > 0 {

@@ -304,16 +304,17 @@ func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (
 		}
 	}
 	var differs []string
+	counts := c.identity.under(t.contract)
 	if r.Tombstone {
 		differs = []string{"payload"}
 	} else if len(body) == r.Begun.Size {
-		differs = differences(r.Begun.payload(body), r.compared(t.draft), c.identity)
+		differs = differences(r.Begun.payload(body), r.compared(t.draft), counts)
 		if len(differs) == 0 {
 			return told{}, false
 		}
 	} else {
 		// The first body is no longer kept: compare the rest.
-		differs = differences(r.Begun.payload(nil), t.draft.begun.payload(nil), c.identity)
+		differs = differences(r.Begun.payload(nil), t.draft.begun.payload(nil), counts)
 		if len(differs) == 0 {
 			differs = []string{"body"}
 		}

@@ -93,6 +93,9 @@ type begun struct {
 	Companions []Companion `json:"companions,omitzero"`
 	Stamped    time.Time   `json:"stamped,omitzero"`
 	Window     Window      `json:"window,omitzero"`
+	// Credential is the print of the credentials of the first attempt that may
+	// have had an effect, where the contract pins them.
+	Credential string `json:"credential,omitzero"`
 	// Adopted: the key is the caller's, and names the intent too.
 	Adopted bool `json:"adopted,omitzero"`
 	// Idempotent: the request may be repeated without a key.
@@ -281,8 +284,16 @@ func (r record) safeUntil(w Window, share float64, attempt time.Duration) (time.
 	if anchor.IsZero() || r.Begun.Wire == "" {
 		return time.Time{}, false
 	}
+	if w.Anchor == AnchorStamp && !r.Begun.Stamped.IsZero() {
+		anchor = earlier(anchor, r.Begun.Stamped.Truncate(time.Second)) // an HTTP date has no more
+	}
 	usable, forever := w.usable(share, attempt)
 	return anchor.Add(usable), !forever
+}
+
+// pinned: the API knows the key only together with the credentials.
+func (r record) pinned(contract *Contract) bool {
+	return r.Begun.Wire != "" && contract != nil && contract.Pin&PinCredential != 0
 }
 
 // protection of the request, as it was begun and as the contract of today
@@ -300,18 +311,26 @@ func (r record) protection(p policy) protection {
 	return unprotected
 }
 
-// window is the smaller of the window begun under and the one of today.
+// window is the smaller of the window begun under and the one of today, with
+// what both allow.
 func (r record) window(contract *Contract) Window {
 	w := r.Begun.Window
 	if contract == nil {
 		return w
 	}
+	other := contract.Window
+	if w.After != ExpiryRefuses || other.After != ExpiryRefuses {
+		w.After, other.After = ExpiryUnknown, ExpiryUnknown
+	}
+	if w.Anchor == AnchorStamp || other.Anchor == AnchorStamp {
+		w.Anchor, other.Anchor = AnchorStamp, AnchorStamp
+	}
 	mine, forever := w.usable(1, 0)
-	today, ever := contract.Window.usable(1, 0)
+	today, ever := other.usable(1, 0)
 	if ever || !forever && mine <= today {
 		return w
 	}
-	return contract.Window
+	return other
 }
 
 // parkedDue is when an intent that is not sent again by itself is due: for a
@@ -329,6 +348,15 @@ func (r *record) unstamp(s *sending) {
 	if s.Stamps {
 		r.Begun.Stamped = time.Time{}
 	}
+}
+
+// stuck: the API has said in progress for longer than an attempt of its can run.
+func (r record) stuck(p policy, now time.Time) bool {
+	most := time.Duration(0)
+	if p.contract != nil {
+		most = p.contract.Hints.Running
+	}
+	return most > 0 && !r.First.IsZero() && now.Sub(r.First) > most
 }
 
 func (r *record) expose(at time.Time) {
