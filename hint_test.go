@@ -153,3 +153,83 @@ func TestTheFirstHintCountsAndNothingIsSentSoonerThanRetryAfter(t *testing.T) {
 		assert.Equal(t, c.want > 0, j.asked, c.name)
 	}
 }
+
+// paced is a machine under a contract with these hints that has just been told
+// to make its first attempt.
+func paced(t *testing.T, hints Hints) *script {
+	s := newScript(t, keyed)
+	s.p.contract.Hints = hints
+	return s
+}
+
+func TestWhatMayHaveArrivedIsNotRepeatedBeforeTheLeastPause(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		facts facts
+		wait  time.Duration
+	}{
+		{"lost", facts{failure: lost}, 30 * time.Second},
+		{"a 5xx", facts{status: 503, header: http.Header{"Retry-After": {"7"}}}, 30 * time.Second},
+		{"a longer wish", facts{status: 503, header: http.Header{"Retry-After": {"40"}}}, 40 * time.Second},
+		{"a body that is missing", facts{status: 200, cut: true}, 30 * time.Second},
+		{"throttled", facts{status: 429, header: http.Header{"Retry-After": {"7"}}}, 7 * time.Second},
+		{"never sent", facts{failure: neverConnected}, 0},
+	} {
+		s := paced(t, Hints{Least: 30 * time.Second})
+		s.send("1")
+		s.now = s.now.Add(5 * time.Second)
+		s.answer(c.facts)
+		assert.Equal(t, c.wait, s.m.rec.NotBefore.Sub(s.now), c.name)
+		if c.wait > 0 {
+			s.want(cmdWait)
+		}
+	}
+	s := paced(t, Hints{Least: 30 * time.Second})
+	s.send("1")
+	sent := s.now
+	s.now = s.now.Add(5 * time.Second)
+	s.restart() // the process that sent it is gone
+	s.want(cmdSave)
+	s.step(event{kind: evSaved})
+	s.want(cmdWait)
+	assert.Equal(t, sent.Add(30*time.Second), s.cmd.until)
+	assert.Equal(t, s.cmd.until, s.m.rec.Due)
+
+	s = paced(t, Hints{Least: 30 * time.Second, Headers: []Hint{{Header: "X-Should-Retry"}}})
+	s.send("1")
+	s.answer(facts{status: 500, header: http.Header{"X-Should-Retry": {"false"}}})
+	s.want(cmdSettle)
+	s.restart() // somebody asks all the same
+	s.want(cmdWait)
+	assert.Equal(t, 30*time.Second, s.cmd.until.Sub(s.now))
+}
+
+func TestAnAttemptThatNeverEndsIsNotAskedForForEver(t *testing.T) {
+	t.Parallel()
+	s := paced(t, Hints{Running: time.Minute})
+	begun := s.now
+	s.p.maxAttempts = 100
+	running := facts{status: 409}
+	s.send("1")
+	s.now = begun.Add(time.Minute)
+	s.answer(running)
+	s.send("2")
+	s.now = s.now.Add(time.Nanosecond)
+	s.answer(running)
+	s.want(cmdSettle)
+	assert.Equal(t, InProgress, s.cmd.record.Reason)
+	assert.True(t, s.cmd.record.Parked)
+	assert.True(t, s.cmd.record.due().IsZero(), "no pass takes it up")
+	s.restart() // a person asks
+	s.send("3")
+	s.answer(facts{status: 201, header: http.Header{"Idempotent-Replayed": {"true"}}})
+	s.want(cmdSettle)
+	assert.Equal(t, Confirmed, s.cmd.record.State)
+
+	s = paced(t, Hints{Running: time.Second})
+	s.send("1")
+	s.now = s.now.Add(time.Minute)
+	s.answer(facts{failure: lost})
+	s.want(cmdReady) // nobody said in progress
+}

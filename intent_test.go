@@ -124,6 +124,15 @@ func TestABodyThatARepeatDoesNotBringIsNotAskedForLater(t *testing.T) {
 	s.want(cmdSettle)
 	s.restart()
 	s.want(cmdSettle)
+
+	s = newScript(t, keyed)
+	s.send("1")
+	s.answer(facts{status: 200, cut: true})
+	s.want(cmdReady)
+	s.p.contract.Stored.Repeat = RepeatError // as it is known to be since
+	s.restart()
+	s.want(cmdSettle)
+	require.Equal(t, Confirmed, s.cmd.record.State)
 }
 
 func TestCredentialsAreRenewedOnceACall(t *testing.T) {

@@ -16,8 +16,10 @@ func FuzzWindow(f *testing.F) {
 	f.Add(int64(math.MaxInt64), uint8(3), math.Nextafter(1, 0), int64(math.MaxInt64), int64(math.MinInt64))
 	f.Add(int64(24*time.Hour), uint8(0), 0.9, -int64(30*time.Second), int64(0))
 	f.Add(int64(math.MinInt64), uint8(1), math.NaN(), int64(math.MinInt64), int64(0))
+	f.Add(int64(time.Hour), uint8(3|2<<3), 0.5, int64(time.Second), int64(0))
+	f.Add(int64(time.Hour), uint8(4|1<<3), 0.5, int64(time.Second), int64(0))
 	f.Fuzz(func(t *testing.T, length int64, kind uint8, share float64, attempt, unix int64) {
-		w := Window{Length: time.Duration(length), Kind: WindowKind(kind % 3)}
+		w := Window{Length: time.Duration(length), Kind: WindowKind(kind & 7 % 5), After: Expiry(kind >> 3 % 3)}
 		usable, forever := w.usable(share, time.Duration(attempt))
 		require.Equal(t, w.Kind == WindowForever, forever)
 		if forever {
@@ -32,7 +34,7 @@ func FuzzWindow(f *testing.F) {
 		exact := new(big.Float).SetPrec(200)
 		if length > 0 && share > 0 {
 			exact.SetInt64(length)
-			if share < 1 {
+			if share < 1 && w.After != ExpiryRefuses {
 				exact.Mul(exact, big.NewFloat(share))
 			}
 			exact.Sub(exact, new(big.Float).SetInt64(max(0, attempt)))
