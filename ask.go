@@ -72,7 +72,7 @@ func (c *Client) question(f *flight, r record, target string) (inquiry, error) {
 			return inquiry{shut: true, again: again}, &ownError{text: "oncehttp: the host fails, so a lookup waits"}
 		}
 		seen, err := c.fetch(req)
-		j := judgement{host: judgeHost(seen, f.policy.contract)}
+		j := judgement{host: judgeHost(seen, f.policy.contract.read(seen))}
 		if seen.status != 0 {
 			j.wait, j.asked = retryAfter(seen.header, wallNow())
 		}
@@ -158,7 +158,7 @@ func (c *Client) lookupRequest(ctx context.Context, f *flight, r record, target 
 	}
 	if f.live.url != nil {
 		for _, piece := range queryPieces(f.live.url.RawQuery) {
-			if _, secret := secretPiece(piece); secret {
+			if _, secret := secretPiece(piece, r.Begun.params()); secret {
 				u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+piece, "&")
 			}
 		}

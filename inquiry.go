@@ -171,7 +171,7 @@ func (l Lookup) find(f facts, c *Contract, r record) (_ Finding, why string) {
 		return Finding{}, "its answer was cut off"
 	case f.long:
 		return Finding{}, "its answer is longer than Config.MaxResponseBody"
-	case !c.Origin.isZero() && !c.Origin.marks(f.header, f.body):
+	case !c.Origin.isZero() && !c.Origin.marks(f):
 		return Finding{}, fmt.Sprintf("something between us and the API answered %d", status)
 	case isJSON && status == http.StatusNotFound && l.Items == "":
 		return l.absent(c)
@@ -245,21 +245,6 @@ func (l Lookup) reference(doc answerBody) (_ string, named bool) {
 	}
 	text, _ := doc.textAt(l.Reference)
 	return text, text != ""
-}
-
-// items are the items of an array.
-func (b answerBody) items() iter.Seq[answerBody] {
-	return func(yield func(answerBody) bool) {
-		for i := skipSpace(b, 1); b[i] != ']'; {
-			end := skipJSON(b, i)
-			if !yield(b[i:end]) {
-				return
-			}
-			if i = skipSpace(b, end); b[i] == ',' {
-				i = skipSpace(b, i+1)
-			}
-		}
-	}
 }
 
 // goesOn: a list may have more items than these, by the Link header (RFC 8288)

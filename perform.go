@@ -186,9 +186,8 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 		if r, body, err = c.newRecord(*t, now); err != nil {
 			return m, nil, err
 		}
-		body := t.draft.body
-		if c.cfg.Plant && t.contract != nil {
-			body = r.plant(t.contract.Plant, t.draft, c.cfg.MaxRequestBody)
+		if c.cfg.Plant && t.contract != nil && t.draft.signed.by == "" {
+			body = r.plant(t.contract.Plant, body, c.cfg.MaxRequestBody)
 		}
 		m = machine{next: r, dirty: true}
 		f.body, f.firstBody = body, body

@@ -33,7 +33,7 @@ func credentialPrint(id uuid.UUID, req *http.Request) string {
 	}
 	if req.URL != nil {
 		for _, piece := range queryPieces(req.URL.RawQuery) {
-			name, secret := secretPiece(piece)
+			name, secret := secretPiece(piece, nil)
 			switch plain := plainName(name); {
 			case !secret:
 			case strings.HasSuffix(plain, "credential"):

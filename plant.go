@@ -1,30 +1,30 @@
 package oncehttp
 
-import (
-	"net/http"
-	"slices"
-	"strings"
-)
+import "github.com/google/uuid"
 
-// plant writes the intent's id into the request that it is begun with, and
-// returns its body. Where there is no place for the id, something stands there
-// already, or the request is signed, nothing is written, and no lookup can ask
-// for it.
-func (r *record) plant(p Plant, d *draft, limit int64) []byte {
-	if p.Kind == CarrierNone || d.signed() {
-		return d.body
+// plantSpace is the name space (RFC 9562 section 6.6) of what is planted beside
+// a key.
+var plantSpace = uuid.MustParse("b3f0c6a2-5f0e-4d53-9a3c-7e1f5b6d2c48")
+
+// plant writes an id into the request that the intent is begun with, and returns
+// its body. Where there is no place for it, or something stands there already,
+// nothing is written, and no lookup can ask for it. Beside a key the id follows
+// from the key: whoever sends the key again sends the same request.
+func (r *record) plant(p Plant, body []byte, limit int64) []byte {
+	if p.Kind == CarrierNone {
+		return body
 	}
 	b := r.Begun
 	if p.Kind == CarrierHeader {
 		b.Header = b.Header.Clone()
 	}
-	body, planted := p.write(&b, d.body, r.ID.String())
-	if !planted || int64(len(body)) > limit {
-		return d.body
+	written, planted := p.write(&b, body, r.findable())
+	if !planted || int64(len(written)) > limit {
+		return body
 	}
 	r.Begun = b
-	r.Begun.Planted, r.Begun.Size = p, len(body)
-	return body
+	r.Begun.Planted, r.Begun.Size = p, len(written)
+	return written
 }
 
 // write puts the id where nothing stands, into b or the body that it returns.
@@ -37,12 +37,20 @@ func (p Plant) write(b *begun, body []byte, id string) (_ []byte, planted bool) 
 	return written, err == nil
 }
 
+// findable is what is planted. It depends on the intent's ID, or on its key.
+func (r record) findable() string {
+	if r.Begun.Key != "" {
+		return uuid.NewSHA1(plantSpace, []byte(r.Begun.Key)).String()
+	}
+	return r.ID.String()
+}
+
 // planted is the id that the request carries; empty: none.
 func (r record) planted() string {
 	if r.Begun.Planted.Kind == CarrierNone {
 		return ""
 	}
-	return r.ID.String()
+	return r.findable()
 }
 
 // compared is a draft as it would be if it had been begun in the record's place,
@@ -54,25 +62,4 @@ func (r record) compared(d *draft) payload {
 		body, _ = r.Begun.Planted.write(&b, body, r.planted())
 	}
 	return b.payload(body)
-}
-
-// signed: the caller's request carries a digest or a signature, which would not
-// fit another body.
-func (d *draft) signed() bool {
-	digest := func(name string) bool {
-		plain := plainName(name)
-		return slices.ContainsFunc([]string{"digest", "signature", "hmac", "contentmd5", "contentsha256", "jws"}, func(s string) bool { return strings.Contains(plain, s) })
-	}
-	for _, names := range []http.Header{d.begun.Header, d.live.header} {
-		for name := range names {
-			if digest(name) {
-				return true
-			}
-		}
-	}
-	if slices.ContainsFunc(d.begun.Stripped, digest) {
-		return true
-	}
-	scheme, _, _ := strings.Cut(d.live.header.Get("Authorization"), " ")
-	return scheme != "" && !slices.ContainsFunc([]string{"Basic", "Bearer", "Token", "ApiKey"}, func(s string) bool { return strings.EqualFold(s, scheme) })
 }

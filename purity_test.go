@@ -31,7 +31,7 @@ var pureNames = map[string]string{
 	"encoding/hex": "*", "encoding/json": "*", "encoding/xml": "*", "errors": "*", "hash": "*", "iter": "*", "maps": "*", "math": "*", "math/bits": "*",
 	"mime": "*", "net/netip": "*", "net/url": "*", "slices": "*", "sort": "*", "strconv": "*", "strings": "*",
 	"unicode": "*", "unicode/utf16": "*", "unicode/utf8": "*",
-	"io", "EOF", "EOF ReadAll Reader",
+	"io":                             "EOF ReadAll Reader",
 	"fmt":                            "Errorf Sprint Sprintf Append Appendf Stringer",
 	"net/textproto":                  "TrimString CanonicalMIMEHeaderKey",
 	"net/http":                       "Header Request Method* Status* CanonicalHeaderKey TimeFormat ParseTime",

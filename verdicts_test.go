@@ -22,7 +22,7 @@ func rules(answers ...oncehttp.Answer) func(*oncehttp.Config) {
 	return func(cfg *oncehttp.Config) { cfg.Contracts[0].Answers = answers }
 }
 
-func says(status int, body string, header ...string) mockserver.Fault {
+func shows(status int, body string, header ...string) mockserver.Fault {
 	f := mockserver.Fault{Status: status, Body: body, Header: http.Header{"Content-Type": {"application/json"}}}
 	for i := 0; i < len(header); i += 2 {
 		f.Header.Set(header[i], header[i+1])
@@ -41,15 +41,15 @@ func TestAGraphQLErrorIsNoSuccess(t *testing.T) {
 	failed := func(code string) string {
 		return `{"data":null,"errors":[{"message":"no"},{"extensions":{"code":"` + code + `"}}]}`
 	}
-	inBubble(t, script(says(200, failed("IDEMPOTENCY_CONCURRENT_REQUEST"))), func(b *bench) {
+	inBubble(t, script(shows(200, failed("IDEMPOTENCY_CONCURRENT_REQUEST"))), func(b *bench) {
 		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
 	}, graphQL)
-	inBubble(t, script(says(200, failed("INVALID_AMOUNT"))), func(b *bench) {
+	inBubble(t, script(shows(200, failed("INVALID_AMOUNT"))), func(b *bench) {
 		o := b.do()
 		want{oncehttp.Rejected, oncehttp.Refused, 1, false, false}.check(b, o)
 		assert.Contains(b, string(o.Response.Body), "INVALID_AMOUNT")
 	}, graphQL)
-	long := says(200, `{"pad":"`+strings.Repeat("x", 4000)+`","errors":[]}`)
+	long := shows(200, `{"pad":"`+strings.Repeat("x", 4000)+`","errors":[]}`)
 	long.Commit = true
 	inBubble(t, script(long), func(b *bench) {
 		o := b.do()
@@ -59,7 +59,7 @@ func TestAGraphQLErrorIsNoSuccess(t *testing.T) {
 		require.NoError(b, err, "another one, whose answer is short")
 		resp.Body.Close()
 	}, graphQL, func(cfg *oncehttp.Config) { cfg.MaxResponseBody = 1000 })
-	stream := says(200, "data: 1\n\n", "Content-Type", "text/event-stream")
+	stream := shows(200, "data: 1\n\n", "Content-Type", "text/event-stream")
 	stream.Commit = true
 	inBubble(t, script(stream), func(b *bench) {
 		resp, err := b.c.HTTPClient().Do(b.pay())
@@ -82,7 +82,7 @@ func TestAnErrorThatNamesTheEffectConfirmsIt(t *testing.T) {
 		Verdict: oncehttp.VerdictDone, Reference: "/error/links/conflicting_resource_id"})
 	for _, repeat := range []oncehttp.RepeatAnswer{oncehttp.RepeatError, oncehttp.RepeatEmpty} {
 		repeats := func(cfg *oncehttp.Config) { cfg.Contracts[0].Stored.Repeat = repeat }
-		for first, faults := range map[int][]mockserver.Fault{1: {says(409, exists)}, 2: {mockserver.Lost(), says(409, exists)}} {
+		for first, faults := range map[int][]mockserver.Fault{1: {shows(409, exists)}, 2: {mockserver.Lost(), shows(409, exists)}} {
 			inBubble(t, script(faults...), func(b *bench) {
 				o := b.do()
 				want{oncehttp.Confirmed, "", first, false, false}.check(b, o)
@@ -105,7 +105,7 @@ func TestAnErrorThatNamesTheEffectConfirmsIt(t *testing.T) {
 
 func TestAnXMLAnswerIsReadByItsRules(t *testing.T) {
 	t.Parallel()
-	running := says(200, `<?xml version="1.0"?><!DOCTYPE r PUBLIC "x" "y"><r><reply><error code="9"><![CDATA[Request in progress]]></error></reply></r>`, "Content-Type", "text/xml")
+	running := shows(200, `<?xml version="1.0"?><!DOCTYPE r PUBLIC "x" "y"><r><reply><error code="9"><![CDATA[Request in progress]]></error></reply></r>`, "Content-Type", "text/xml")
 	inBubble(t, script(running), func(b *bench) {
 		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
 	}, rules(oncehttp.Answer{At: []string{"/r/reply/error/@code"}, Codes: []string{"9"}, Verdict: oncehttp.VerdictInProgress}))
@@ -156,7 +156,7 @@ func TestInterimAnswersWithoutEndEndTheAttempt(t *testing.T) {
 // the host's.
 func TestA429ThatMeansTheKeyRunsShutsNoGate(t *testing.T) {
 	t.Parallel()
-	concurrent := says(429, `{"code":3162}`, "Retry-After", "60")
+	concurrent := shows(429, `{"code":3162}`, "Retry-After", "60")
 	inBubble(t, mockserver.Config{Script: []mockserver.Fault{concurrent, concurrent, concurrent}}, func(b *bench) {
 		for n := range 3 {
 			o, err := b.c.Do(fmt.Sprintf("runs-%d", n), b.pay())
@@ -176,11 +176,11 @@ func TestAFailureThatIsKeptIsNotAskedForAgain(t *testing.T) {
 		cfg.Contracts[0].Stored.Failures = oncehttp.KeepingYes
 		cfg.Contracts[0].Hints.Headers = []oncehttp.Hint{{Header: "Stripe-Should-Retry"}}
 	}
-	inBubble(t, script(says(500, `{}`).Always()), func(b *bench) {
+	inBubble(t, script(shows(500, `{}`).Always()), func(b *bench) {
 		want{oncehttp.Pending, oncehttp.StoredFailure, 1, true, false}.check(b, b.do())
 		assert.Empty(b, b.resume())
 	}, keeps)
-	inBubble(t, script(says(500, `{}`, "Stripe-Should-Retry", "true")), func(b *bench) {
+	inBubble(t, script(shows(500, `{}`, "Stripe-Should-Retry", "true")), func(b *bench) {
 		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
 	}, keeps)
 	inBubble(t, script(mockserver.Gateway(502)), func(b *bench) {
@@ -195,7 +195,7 @@ func TestAHintIsWaitedForAndEndsTheAttempts(t *testing.T) {
 			{Header: "X-Should-Retry"}, {Header: "X-Ms-Retry-After-Ms", Kind: oncehttp.HintMillis},
 		}}
 	}
-	inBubble(t, script(says(503, ``, "X-Ms-Retry-After-Ms", "9500")), func(b *bench) {
+	inBubble(t, script(shows(503, ``, "X-Ms-Retry-After-Ms", "9500")), func(b *bench) {
 		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
 		assert.GreaterOrEqual(b, b.firstGap(), 9500*time.Millisecond)
 	}, hints)
@@ -203,11 +203,11 @@ func TestAHintIsWaitedForAndEndsTheAttempts(t *testing.T) {
 		want{oncehttp.Confirmed, "", 2, false, true}.check(b, b.do())
 		assert.GreaterOrEqual(b, b.firstGap(), 5*time.Second)
 	}, hints)
-	inBubble(t, script(says(500, ``, "X-Should-Retry", "false").Always()), func(b *bench) {
+	inBubble(t, script(shows(500, ``, "X-Should-Retry", "false").Always()), func(b *bench) {
 		want{oncehttp.Pending, oncehttp.ServerError, 1, true, false}.check(b, b.do())
 		assert.Empty(b, b.resume())
 	}, hints)
-	inBubble(t, script(says(500, ``, "X-Should-Retry", "true").Always()), func(b *bench) {
+	inBubble(t, script(shows(500, ``, "X-Should-Retry", "true").Always()), func(b *bench) {
 		want{oncehttp.Pending, oncehttp.ServerError, 1, true, false}.check(b, b.do())
 	}, hints, func(cfg *oncehttp.Config) { cfg.Contracts[0].Proof = oncehttp.ProofSecondary })
 }
