@@ -98,6 +98,11 @@ func labelsMeet(a, b string) bool {
 	return a == b
 }
 
+func firstLabel(name string) string {
+	label, _, _ := strings.Cut(name, ".")
+	return label
+}
+
 // lastLabels are the last two labels of a name that has more, else "".
 func lastLabels(name string) string {
 	i := strings.LastIndexByte(name, '.')

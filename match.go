@@ -13,10 +13,12 @@ import (
 // A contractSet finds the contract of a request. It never changes.
 type contractSet struct {
 	// byHost lists, for each host name without a * and for "*", the contracts
-	// that name it, most specific first. byTail does so for the patterns, under
-	// their last two labels, which are plain.
-	byHost, byTail map[string][]candidate
-	byName         map[string]*Contract
+	// that name it, most specific first. byTail does so for the hosts that patterns
+	// name: by their last two labels, then by their first label where some pattern
+	// has it, else under "*".
+	byHost map[string][]candidate
+	byTail map[string]map[string][]candidate
+	byName map[string]*Contract
 }
 
 // A candidate is a contract under one of its hosts and one of its paths.
@@ -30,7 +32,8 @@ type candidate struct {
 // newContractSet checks the contracts and keeps copies of them, with their
 // names and methods filled in. The error joins everything that is wrong.
 func newContractSet(cs []Contract) (*contractSet, error) {
-	s := &contractSet{byHost: map[string][]candidate{}, byTail: map[string][]candidate{}, byName: map[string]*Contract{}}
+	s := &contractSet{byHost: map[string][]candidate{}, byTail: map[string]map[string][]candidate{}, byName: map[string]*Contract{}}
+	patterns := map[string][]candidate{} // by their last two labels, which are plain
 	var errs []error
 	for i, given := range cs {
 		c := given.clone()
@@ -65,7 +68,7 @@ func newContractSet(cs []Contract) (*contractSet, error) {
 		for _, h := range hosts {
 			index, name := s.byHost, h.name
 			if h.stars != nil {
-				index, name = s.byTail, lastLabels(h.name)
+				index, name = patterns, lastLabels(h.name)
 			}
 			for _, p := range paths {
 				index[name] = append(index[name], candidate{contract: c, host: h, path: p, hosts: hosts})
@@ -73,7 +76,7 @@ func newContractSet(cs []Contract) (*contractSet, error) {
 		}
 	}
 	found := map[[2]string]error{}
-	for _, index := range []map[string][]candidate{s.byHost, s.byTail} {
+	for _, index := range []map[string][]candidate{s.byHost, patterns} {
 		for _, list := range index {
 			slices.SortStableFunc(list, func(a, b candidate) int { return a.compare(&b) })
 			ties(list, found)
@@ -87,7 +90,29 @@ func newContractSet(cs []Contract) (*contractSet, error) {
 	if errs = append(errs, tied...); len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
+	for tail, list := range patterns {
+		s.byTail[tail] = byFirstLabel(list)
+	}
 	return s, nil
+}
+
+// byFirstLabel parts a list of patterns by their first label; those in whose
+// first label is a * are in every part.
+func byFirstLabel(list []candidate) map[string][]candidate {
+	parts := map[string][]candidate{anyHost: nil}
+	for _, c := range list {
+		if first := firstLabel(c.host.name); !strings.Contains(first, "*") {
+			parts[first] = nil
+		}
+	}
+	for label := range parts {
+		for _, c := range list {
+			if first := firstLabel(c.host.name); first == label || strings.Contains(first, "*") {
+				parts[label] = append(parts[label], c)
+			}
+		}
+	}
+	return parts
 }
 
 // paths are the patterns of Path and Paths; where none is given, that of any.
@@ -134,7 +159,12 @@ func (s *contractSet) find(req *http.Request, body *asked) (c *Contract, asks bo
 		case 0:
 			list = s.byHost[host.name]
 		case 1:
-			list = s.byTail[lastLabels(host.name)]
+			if parts := s.byTail[lastLabels(host.name)]; parts != nil {
+				var named bool
+				if list, named = parts[firstLabel(host.name)]; !named {
+					list = parts[anyHost]
+				}
+			}
 		case 2:
 			list = s.byHost[anyHost]
 		}

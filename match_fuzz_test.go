@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -56,8 +57,9 @@ func readHost(s, scheme string) plainHost {
 }
 
 // A weight says how specific a contract is for a request: its host, the port,
-// the path's segments, their bytes, whether it is exact, the header.
-type weight [6]int
+// the path's segments, their bytes, whether it is exact, the header, the
+// operation.
+type weight [7]int
 
 // most outweighs any length.
 const most = 1 << 20
@@ -67,7 +69,8 @@ const most = 1 << 20
 func weigh(m Match, req *http.Request) (heaviest weight, matches bool) {
 	url, header := readHost(req.URL.Host, req.URL.Scheme), readHost(req.Host, req.URL.Scheme)
 	value, matches := weighHeader(m, req.Header)
-	if !matches || !weighMethod(m, req.Method) {
+	operation, asked := weighOperation(m.Operation, req)
+	if !matches || !asked || !weighMethod(m, req.Method) {
 		return weight{}, false
 	}
 	paths := m.Paths
@@ -80,7 +83,7 @@ func weigh(m Match, req *http.Request) (heaviest weight, matches bool) {
 		host, is := weighHost(own, url)
 		for _, own := range paths {
 			if path, under := weighPath(own, m.Exact, req.URL.EscapedPath()); is && named && under {
-				w := weight{host[0], host[1], path[0], path[1], path[2], value}
+				w := weight{host[0], host[1], path[0], path[1], path[2], value, operation}
 				if !matches || compareWeights(w, heaviest) > 0 {
 					heaviest, matches = w, true
 				}
@@ -152,6 +155,45 @@ func weighHeader(m Match, h http.Header) (w int, holds bool) {
 		return 1 + len(start), len(line) >= len(start) && strings.EqualFold(line[:len(start)], start)
 	}
 	return most, strings.EqualFold(line, want)
+}
+
+// weighOperation reads a body that the request's GetBody gives.
+func weighOperation(o Operation, req *http.Request) (w int, asked bool) {
+	mediaType, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
+	body := bodyOf(req)
+	names := func(name string) bool { return slices.Contains(o.Names, name) }
+	switch o.Kind {
+	case OperationForm:
+		form, err := url.ParseQuery(string(body))
+		return 1, err == nil && mediaType == "application/x-www-form-urlencoded" && len(form[o.At]) == 1 && names(form[o.At][0])
+	case OperationJSON:
+		var doc map[string]any // At has one token
+		err := json.Unmarshal(body, &doc)
+		name, ok := doc[o.At[1:]].(string)
+		return 1, err == nil && mediaType == "application/json" && ok && names(name)
+	case OperationGraphQL:
+		w = 2
+		for _, name := range o.Names {
+			if name[0] != '@' {
+				w = 1
+			}
+		}
+		var doc struct{ Query, OperationName string }
+		if err := json.Unmarshal(body, &doc); err != nil || mediaType != "application/json" {
+			return 0, false
+		}
+		var fields []rootField
+		if d, ok := parseSlowly(doc.Query); !ok || !d.collect(d.operations[doc.OperationName], map[string]bool{}, &fields) {
+			return 0, false
+		}
+		for _, f := range fields {
+			if !names(f.name) && !slices.ContainsFunc(f.directives, func(d string) bool { return names("@" + d) }) {
+				return 0, false
+			}
+		}
+		return w, len(fields) > 0
+	}
+	return 0, true
 }
 
 func compareWeights(a, b weight) int { return slices.Compare(a[:], b[:]) }

@@ -7,6 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// operated selects by an operation on one host.
+func operated(kind OperationKind, at string, names ...string) Match {
+	return Match{Hosts: hostList("a.test"), Operation: Operation{Kind: kind, At: at, Names: names}}
+}
+
 func TestContractsThatCannotBeToldApartAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, pair := range map[string][2]Match{
@@ -28,6 +33,12 @@ func TestContractsThatCannotBeToldApartAreRefused(t *testing.T) {
 		"exact paths":            {{Hosts: hostList("a.test"), Path: "/v1", Exact: true}, {Hosts: hostList("a.test"), Path: "/v1", Exact: true}},
 		"the start of a header":  {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "v*"}, {Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "V*"}},
 		"any text of a header":   {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: " * "}, {Hosts: hostList("a.test"), Header: "X-A"}},
+		"one operation of two":   {operated(OperationForm, "Action", "Run", "Stop"), operated(OperationForm, "Action", "Stop")},
+		"operations elsewhere":   {operated(OperationForm, "Action", "Run"), operated(OperationForm, "Act", "Stop")},
+		"JSON and GraphQL":       {operated(OperationJSON, "/op", "a"), operated(OperationGraphQL, "", "b")},
+		"fields":                 {operated(OperationGraphQL, "", "a", "b"), operated(OperationGraphQL, "", "b", "c")},
+		"field and directive":    {operated(OperationGraphQL, "", "a", "@d"), operated(OperationGraphQL, "", "b")},
+		"directives":             {operated(OperationGraphQL, "", "@a"), operated(OperationGraphQL, "", "@b")},
 		"the same port":          {{Hosts: hostList("a.test:443")}, {Hosts: hostList("a.test:443")}},
 	} {
 		_, err := newContractSet([]Contract{contractOn("first", pair[0]), contractOn("other", Match{Hosts: hostList("z.test")}), contractOn("second", pair[1])})
@@ -57,6 +68,13 @@ func TestContractsThatCannotBeToldApartAreRefused(t *testing.T) {
 		"a value":       {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "v*"}, {Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "v"}},
 		"starts":        {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "v*"}, {Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "w*"}},
 		"a start":       {{Hosts: hostList("a.test"), Header: "X-A", HeaderValue: "v*"}, {Hosts: hostList("a.test"), Header: "X-A"}},
+		"an operation":  {operated(OperationForm, "Action", "Run"), {Hosts: hostList("a.test")}},
+		"operations":    {operated(OperationForm, "Action", "Run"), operated(OperationForm, "Action", "Stop")},
+		"JSON values":   {operated(OperationJSON, "/op", "a"), operated(OperationJSON, "/op", "b")},
+		"media types":   {operated(OperationForm, "op", "a"), operated(OperationJSON, "/op", "a")},
+		"and GraphQL":   {operated(OperationForm, "op", "a"), operated(OperationGraphQL, "", "a")},
+		"fields":        {operated(OperationGraphQL, "", "a"), operated(OperationGraphQL, "", "b", "c")},
+		"a directive":   {operated(OperationGraphQL, "", "@d"), operated(OperationGraphQL, "", "a", "@d")},
 		"a condition":   {{Hosts: hostList("a.test"), Header: "X-A"}, {Hosts: hostList("a.test")}},
 	} {
 		_, err := newContractSet([]Contract{contractOn("first", pair[0]), contractOn("second", pair[1])})
