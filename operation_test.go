@@ -24,7 +24,7 @@ func TestAnOperationIsAskedForByTheBody(t *testing.T) {
 		contractOn("pay", operated(OperationJSON, "/op/name", "pay", "7", "true")), contractOn("rest", Match{Hosts: hostList("a.test")}),
 	})
 	require.NoError(t, err)
-	graphQL := func(query string) string { return `{"query":` + quoted(query) + `}` }
+	graphQL := func(query string) string { return `{"query":` + jsonText(query) + `}` }
 	for _, tt := range []struct{ want, mediaType, body string }{
 		{"run", form, "Action=RunInstances&Version=2016-11-15"},
 		{"run", form + "; charset=UTF-8", "a=b&Action=Start%49nstances"},
@@ -101,7 +101,7 @@ func TestAnOperationIsAskedForByTheBody(t *testing.T) {
 	assert.True(t, asks)
 }
 
-func quoted(s string) string {
+func jsonText(s string) string {
 	return `"` + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
