@@ -88,6 +88,9 @@ func (r *record) find(e event, p policy, now time.Time) {
 	switch kind := e.finding.Kind; {
 	case kind == Found:
 		r.Repeated = r.Repeated || e.finding.Repeated
+		if r.Reference == "" {
+			r.Reference = e.finding.Reference // in a conflict too: a person needs it
+		}
 		r.settle(Confirmed, event{judged: judgement{effect: effectDone, reference: e.finding.Reference}}, r.Last)
 		r.NotBefore, r.Due = time.Time{}, time.Time{}
 	case r.State != Pending:
