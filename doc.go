@@ -45,9 +45,9 @@
 //   - Every attempt, before and after any restart, carries the same key and the
 //     same payload.
 //   - Confirmed is told on positive evidence only: the API's own success, a
-//     lookup that found the effect ([Config].Lookup), or the word given to Resolve.
-//     Rejected only when no attempt can have taken effect. All else is Pending,
-//     with a [Reason] and [Outcome].MayHaveExecuted.
+//     lookup that found the effect ([Config].Lookup, [Contract].Lookups), or the
+//     word given to Resolve. Rejected only when no attempt can have taken effect.
+//     All else is Pending, with a [Reason] and [Outcome].MayHaveExecuted.
 //   - An outcome is on disk before it is told. Confirmed and Rejected do not
 //     change, except by Resolve, and except that a refusal of credentials
 //     ([Unauthorized]) of an intent that was never exposed is tried again by a new
