@@ -4,7 +4,7 @@ import "github.com/oncehttp/oncehttp"
 
 func logistics() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		DoorDashDrive, UberDirect, ShippoREST, EasyPostV2, Easyship, LobMail,
+		DoorDashDrive, UberDirect, ShippoAutomations, ShippoREST, EasyPostV2, Easyship, LobMail,
 	}
 }
 
@@ -49,8 +49,29 @@ var UberDirect = oncehttp.Contract{
 	},
 }
 
-// ShippoREST is Shippo's API. Its client knows of no key, which does not prove that
-// there is none.
+// ShippoAutomations buys a label by the account's rules, a beta that Shippo turns on
+// for an account. The 202 says that the request was taken, not that the label was
+// bought, and a repetition points to the request of before. Dry runs start again each
+// time, which costs nothing. How long keys are kept is not written down.
+var ShippoAutomations = oncehttp.Contract{
+	Name: "shippo-automations",
+	Match: oncehttp.Match{
+		Hosts: []string{"api.goshippo.com"}, Path: "/automations/labels", Exact: true, Methods: []string{"POST"},
+	},
+	Carrier: header("Idempotency-Key"),
+	Key:     oncehttp.KeyRule{Max: 255, Need: oncehttp.NeedAll},
+	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-11-30",
+	Sources: []string{
+		"https://docs.goshippo.com/api-reference/automations/buy-a-label-using-your-automation-rules",
+		"https://docs.goshippo.com/automations/automations",
+	},
+}
+
+// ShippoREST is the rest of Shippo's API. Its client knows of no key, which does not
+// prove that there is none.
 var ShippoREST = oncehttp.Contract{
 	Name:    "shippo-rest",
 	Match:   oncehttp.Match{Hosts: []string{"api.goshippo.com"}, Methods: []string{"POST"}},
