@@ -386,7 +386,7 @@ func TestARequestThatWasSignedWithoutTheKeyIsRefused(t *testing.T) {
 			_, err := client.Do("pay-1", signed(c.uri, c.body))
 			require.ErrorIs(t, err, oncehttp.ErrInvalidRequest, "%s %s", c.name, name)
 			require.ErrorContains(t, err, "it was signed (header "+name+")")
-			require.ErrorContains(t, err, "put the key there before you sign, or sign in Config.Authorize")
+			require.ErrorContains(t, err, "put a key there before you sign, at every call the same, or sign in Config.Authorize")
 			require.Empty(t, srv.requests())
 
 			_, err = client.Do("pay-1", signed(c.ownURI, c.ownBody))

@@ -165,7 +165,18 @@ const (
 )
 
 // A Carrier is where the key travels in the request. The key is put there once,
-// at Begin, unless the caller has put one of their own there.
+// at Begin, unless the caller has put one of their own there: the recorded request
+// has it, and every attempt is that request. Nothing else of it changes; a body
+// that cannot carry the key is refused with [ErrInvalidRequest]. What stands in
+// the carrier is no part of the payload: the same action with another key in it is
+// the same action, and the recorded one is sent.
+//
+// A key in the body, the query or the path changes what a signature covers. The
+// order is: the key is written, then [Config].Authorize signs the request as it is
+// sent, then it is sent. What was signed above, without the key or with another
+// than the recorded one, is refused, unless Authorize is there to sign it anew; a
+// digest of the body in a header (RFC 9530) is frozen, and refused always. Who
+// signs above puts the key there first.
 type Carrier struct {
 	// Kind of the carrier. Zero: none.
 	Kind CarrierKind

@@ -229,7 +229,7 @@ func (c *Client) signatureHolds(t ticket, b begun, body []byte) error {
 	if b.sentURL("") == t.draft.begun.URL && bytes.Equal(body, t.draft.body) {
 		return nil
 	}
-	return fmt.Errorf("%w: it was signed (%s) without the key that contract %q has in the %s: put the key there before you sign, or sign in Config.Authorize, which sees the request as it is sent", ErrInvalidRequest, by.by, b.Contract, b.Carrier.spot())
+	return fmt.Errorf("%w: it was signed (%s) before contract %q had its key in the %s: put a key there before you sign, at every call the same, or sign in Config.Authorize, which sees the request as it is sent", ErrInvalidRequest, by.by, b.Contract, b.Carrier.spot())
 }
 
 // anonymousPrefix starts the action of an intent that nobody named. Its record

@@ -26,16 +26,17 @@ import (
 
 // dynamoTransactions is what DynamoDB promises for TransactWriteItems: with a
 // ClientRequestToken, twice is as good as once, for ten minutes after the first
-// has ended. The token is in the body, where the library puts it: to oncehttp the
-// request is one that may be repeated as it is, within the call.
+// has ended. The token is in the body, where the library puts one of its own.
 func dynamoTransactions() oncehttp.Contract {
 	return oncehttp.Contract{
 		Name: "dynamodb-transactions",
 		Match: oncehttp.Match{
 			Hosts:  []string{"dynamodb.eu-central-1.amazonaws.com"},
 			Header: "X-Amz-Target", HeaderValue: "DynamoDB_20120810.TransactWriteItems",
-			Idempotent: oncehttp.IdempotentYes,
 		},
+		Carrier: oncehttp.Carrier{Kind: oncehttp.CarrierJSON, Name: "/ClientRequestToken"},
+		Key:     oncehttp.KeyRule{Max: 36},
+		Window:  oncehttp.Window{Length: 10 * time.Minute, Anchor: oncehttp.AnchorDone},
 		// Of DynamoDB's 400s these are no refusals of the request: later, or signed
 		// anew, it may pass.
 		Answers: []oncehttp.Answer{
@@ -184,8 +185,6 @@ func TestDynamoDBWritesOnceWhenTheAnswerIsLost(t *testing.T) {
 	client := open(t, api, oncehttp.Config{
 		Transport: door, Authorize: signDynamo,
 		Contracts: []oncehttp.Contract{dynamoTransactions()},
-		// The library mints a token for each call where the application sets none.
-		IgnoreFields: []string{"/ClientRequestToken"},
 	})
 	db := newDynamo(client)
 
@@ -197,7 +196,9 @@ func TestDynamoDBWritesOnceWhenTheAnswerIsLost(t *testing.T) {
 	require.Len(t, api.Requests(), 2)
 	require.Len(t, keysSent(api), 1)
 
-	for range 10 { // the order of the item's attributes changes from call to call
+	// The library mints another token for each call, and the order of the item's
+	// attributes changes: it is the same payload, under the first call's token.
+	for range 10 {
 		_, err = db.TransactWriteItems(ctx, transfer(nil))
 		require.NoError(t, err)
 	}
@@ -232,22 +233,22 @@ func TestDynamoDBs400sThatAreNoRefusalAreSentAgain(t *testing.T) {
 	require.Equal(t, 1, api.EffectsTotal())
 }
 
-// The key is not in a header, so no later call or Resume repeats what may have
-// taken effect: ten minutes are over sooner than one thinks. Look it up.
-func TestDynamoDBHandsOnAPendingThatIsNotRepeatedLater(t *testing.T) {
+// Resume too repeats what may have taken effect, under the first call's token and
+// within its ten minutes.
+func TestDynamoDBsPendingIsRepeatedLater(t *testing.T) {
 	t.Parallel()
 	api, door := startDynamo(t)
 	client := open(t, api, oncehttp.Config{Transport: door, Authorize: signDynamo, Contracts: []oncehttp.Contract{dynamoTransactions()}})
-	api.Script(mockserver.Lost().Always())
+	api.Script(mockserver.Lost(), mockserver.Lost(), mockserver.Lost(), mockserver.Lost())
 	ctx := oncehttp.WithAction(t.Context(), "order-42/transfer")
-	token := aws.String("order-42-transfer") // the application's own: 1 to 36 characters
-	_, err := newDynamo(client).TransactWriteItems(ctx, transfer(token))
+	_, err := newDynamo(client).TransactWriteItems(ctx, transfer(nil))
 	outcome := pendingOf(t, err)
 	require.True(t, outcome.MayHaveExecuted)
 	require.Equal(t, 4, outcome.Attempts)
 
-	_, err = newDynamo(client).TransactWriteItems(ctx, transfer(token))
-	require.Equal(t, 4, pendingOf(t, err).Attempts)
+	told := resumed(t, client)
+	require.Equal(t, oncehttp.Confirmed, told[0].State)
+	require.Equal(t, []string{outcome.Key}, keysSent(api))
 	require.Equal(t, 1, api.EffectsTotal())
 }
 
@@ -259,8 +260,8 @@ func TestDynamoDBHidesAPendingBehindTheEndOfAContext(t *testing.T) {
 	requireHidden(t, err, client, "order-42/transfer")
 }
 
-// Left on, the library's retries keep their token, and join the action that is
-// named: what is Pending there stays Pending.
+// Left on, the library's retries keep their token, and take up the action that is
+// named: three calls of four attempts each, under one key.
 func TestDynamoDBOwnRetriesJoinTheActionThatIsNamed(t *testing.T) {
 	t.Parallel()
 	api, door := startDynamo(t)
@@ -270,9 +271,10 @@ func TestDynamoDBOwnRetriesJoinTheActionThatIsNamed(t *testing.T) {
 	_, err := db.TransactWriteItems(oncehttp.WithAction(t.Context(), "order-42/transfer"), transfer(nil), func(o *dynamodb.Options) {
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = 3, time.Millisecond })
 	})
-	require.Equal(t, 4, pendingOf(t, err).Attempts)
+	require.Equal(t, 12, pendingOf(t, err).Attempts)
 	require.Equal(t, 1, api.EffectsTotal())
-	require.Len(t, api.Requests(), 4)
+	require.Len(t, api.Requests(), 12)
+	require.Len(t, keysSent(api), 1)
 }
 
 // Begun while nothing can be sent, and sent by the next start, whenever that is.
@@ -327,12 +329,13 @@ func TestASignatureFromAboveServesOneCall(t *testing.T) {
 	require.Equal(t, oncehttp.NeedsCredentials, told[0].Reason)
 	require.NoError(t, bare.Close())
 
-	// A new call of the library has one, for a date and an invocation of its own.
-	// What is sent are the first call's.
+	// A new call of the library has one, for a date, an invocation and a token of its
+	// own. What would be sent are the first call's.
 	again := openAt(t, path, api, cfg)
 	ctx := oncehttp.WithAction(t.Context(), "order-43/transfer")
-	_, err = signing(again).TransactWriteItems(ctx, transfer(token))
-	require.Equal(t, oncehttp.Throttled, pendingOf(t, err).Reason)
+	_, err = signing(again).TransactWriteItems(ctx, transfer(nil))
+	require.ErrorIs(t, err, oncehttp.ErrInvalidRequest)
+	require.ErrorContains(t, err, "it was signed (header Authorization)")
 	require.NoError(t, again.Close())
 
 	// And Authorize cannot sign for another date: the first is frozen.
