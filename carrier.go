@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // A spot is a place in a frozen request where a value of ours stands: the key,
@@ -18,6 +20,8 @@ type spot struct {
 	name string
 	// create: objects that are missing above a JSON string are written too.
 	create bool
+	// uuids: the values in a batch are UUIDs.
+	uuids bool
 }
 
 func (c Carrier) spot() spot { return spot{kind: c.Kind, name: c.Name} }
@@ -58,12 +62,19 @@ func (s spot) batch() bool {
 	return s.kind == CarrierJSON && slices.Contains(strings.Split(s.name, "/"), "*")
 }
 
-// item is the value as the n-th site has it, from 0.
+// item is the value as the n-th site has it, from 0. Where the API wants UUIDs
+// it is the UUIDv5 of the number in the name space of the value (RFC 9562 section
+// 5.5).
 func (s spot) item(value string, n int) string {
-	if s.batch() {
-		return value + "-" + strconv.Itoa(n)
+	switch {
+	case !s.batch():
+		return value
+	case s.uuids:
+		if space, err := uuid.Parse(value); err == nil {
+			return uuid.NewSHA1(space, []byte(strconv.Itoa(n))).String()
+		}
 	}
-	return value
+	return value + "-" + strconv.Itoa(n)
 }
 
 // inBody: the text is the request's body. Of a query and a path it is its URL.

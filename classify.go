@@ -316,7 +316,7 @@ func judgeStatus(f facts, h history) judgement {
 		return judgement{again: againNow, reason: Throttled}
 	case s == http.StatusRequestTimeout:
 		return judgement{effect: effectMaybe, again: againNow, reason: Unknown}
-	case s == http.StatusConflict && h.protection == keyed:
+	case s == http.StatusConflict && (h.protection == keyed || f.wire != ""):
 		if code := errorCode(f.body); code == "" || f.header.Get("Retry-After") != "" || saysInProgress(code) {
 			return judgement{effect: effectMaybe, again: againNow, reason: InProgress}
 		}

@@ -119,7 +119,7 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 			}
 		}
 		usual, special, _ := strings.Cut(line, "|")
-		if when, says, _ := strings.Cut(special, ": "); when == "keyed" && sent == keyed || when == "exposed" && h.exposed {
+		if when, says, _ := strings.Cut(special, ": "); when == "keyed" && (sent == keyed || f.status == http.StatusConflict && f.wire != "") || when == "exposed" && h.exposed {
 			return says
 		}
 		return usual

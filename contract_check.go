@@ -180,7 +180,10 @@ func (k *contractCheck) batch(c *Contract) {
 	}
 	k.failIf(strings.HasSuffix(c.Carrier.Name, "/*"), "Carrier.Name %q has a * that is not above a field; name the field in the item", c.Carrier.Name)
 	k.failIf(strings.Count(c.Carrier.Name+"/", "/*/") > 1 || strings.Contains(c.Carrier.Name+"/", "/*/*/"), "Carrier.Name %q has more than one *", c.Carrier.Name)
-	k.failIf(c.Key.UUID != UUIDNone, "Key.UUID is set and Carrier.Name has a *: an item's key is the intent's with its number; leave it out")
+	if c.Key.UUID == UUIDAny && c.Key.Form == FormUUID {
+		return // an item's key is as long and of the same bytes
+	}
+	k.failIf(c.Key.UUID != UUIDNone, "Key.UUID and Carrier.Name with a * agree only as UUIDAny and FormUUID: an item's key follows from the intent's; change one")
 	length, _ := c.Key.Form.spelling()
 	_, most := c.Key.lengths()
 	k.failIf(length <= most && length+len("-99") > most, "Key.Max leaves no room for the number of an item, as in -99; choose another Form or mend Max")

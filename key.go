@@ -220,6 +220,7 @@ func (c *Contract) adoptedWithin(b begun, body []byte) (string, error) {
 func (c *Contract) fill(b *begun, body []byte, now time.Time) ([]byte, error) {
 	var err error
 	at := c.Carrier.spot()
+	at.uuids = c.Key.UUID == UUIDAny
 	if at.inBody() || at.inURL() {
 		body, err = at.write(b, body, b.Wire)
 	}

@@ -36,7 +36,7 @@ var pureNames = map[string]string{
 	"net/textproto":                  "TrimString CanonicalMIMEHeaderKey",
 	"net/http":                       "Header Request Method* Status* CanonicalHeaderKey TimeFormat ParseTime",
 	"time":                           "Time Duration Month Nanosecond Microsecond Millisecond Second Minute Hour UTC Date Parse ParseDuration Unix UnixMicro ANSIC DateOnly RFC*",
-	"github.com/google/uuid":         "UUID Parse Nil",
+	"github.com/google/uuid":         "UUID Parse Nil NewSHA1",
 	"github.com/cenkalti/backoff/v4": "BackOff Stop",
 }
 

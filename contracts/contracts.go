@@ -49,10 +49,8 @@ func names(pattern, host string) bool {
 // every returns all contracts, file by file.
 func every() []oncehttp.Contract {
 	return slices.Concat(
-		stripe(), paypal(), cards(), processors(), regional(), banking(), issuing(), crypto(),
+		stripe(), paypal(), cards(), processors(), regional(), banking(), transfers(), issuing(), crypto(),
 		aws(), google(), azure(), messaging(), ai(), commerce(), billing(), logistics(), work(), standards(),
-		stripe(), paypal(), cards(), banking(), transfers(), issuing(), crypto(), aws(), google(),
-		azure(), messaging(), ai(), commerce(), billing(), logistics(), work(), standards(),
 	)
 }
 

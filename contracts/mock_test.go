@@ -77,6 +77,11 @@ func profileOf(c oncehttp.Contract) mockserver.Profile {
 			}
 		}
 	}
+	// Where a bare 409 means something else, the usual 409 of a running request
+	// would be taken for that.
+	p.InFlightWaits = p.InFlight.Status == 0 && slices.ContainsFunc(c.Answers, func(a oncehttp.Answer) bool {
+		return slices.Contains(a.Status, http.StatusConflict) && len(a.Codes) == 0
+	})
 	if c.Window.After == oncehttp.ExpiryRefuses && p.Expired.Status == 0 {
 		p.Expired = mockserver.Answer{Status: http.StatusPreconditionFailed}
 	}
