@@ -179,3 +179,30 @@ func TestAWebhookEndsTheLookups(t *testing.T) {
 		assert.Equal(b, "ch_1", b.known().Reference)
 	})
 }
+
+func TestCloseEndsTheConfigurationsLookupWhichIsRepeatedAtOnceAfterwards(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	atTill(t, &till{}, keyless(), func(b *bench) {
+		call := make(chan error, 1)
+		go func() {
+			_, err := b.c.Do("pay-1", b.charge())
+			call <- err
+		}()
+		synctest.Wait()
+		require.Equal(b, 1, asked)
+		require.NoError(b, b.c.Close())
+		require.ErrorIs(b, <-call, oncehttp.ErrClosed)
+		b.open()
+		assert.Equal(b, oncehttp.Confirmed, b.resume()[0].State)
+		assert.Equal(b, 2, asked)
+	}, func(cfg *oncehttp.Config) {
+		cfg.Lookup = func(ctx context.Context, _ *oncehttp.Intent) (oncehttp.Finding, error) {
+			if asked++; asked == 1 {
+				<-ctx.Done()
+				return oncehttp.Finding{}, ctx.Err()
+			}
+			return oncehttp.Finding{Kind: oncehttp.Found}, nil
+		}
+	})
+}

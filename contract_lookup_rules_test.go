@@ -240,3 +240,47 @@ func TestALookupIsBoundedByTheAttemptsTimeOut(t *testing.T) {
 		assert.ErrorContains(b, o.Err, "timed out")
 	})
 }
+
+// What the original of a copy does meanwhile, no lookup can prove absent.
+func TestACopiedJournalAsksNobodyUntilItIsAdopted(t *testing.T) {
+	t.Parallel()
+	api := &till{get: always(500, `{}`), post: func(n int, _ tilled) *http.Response {
+		if n == 1 {
+			return nil
+		}
+		return says(400, `{}`)
+	}}
+	atTill(t, api, keyedTill(), func(b *bench) {
+		_, err := b.c.Do("pay-1", b.charge())
+		require.Error(b, err)
+		asked := api.asked()
+		require.Equal(b, 1, asked, "the refusal says nothing of the lost answer")
+		b.another(copied(b.T))
+		time.Sleep(48 * time.Hour)
+		b.resume()
+		assert.Equal(b, oncehttp.Copied, b.known().Reason)
+		assert.Equal(b, asked, api.asked())
+		b.reopen(adopt)
+		time.Sleep(48 * time.Hour)
+		b.resume()
+		assert.Greater(b, api.asked(), asked)
+	})
+}
+
+func TestALookupThatIsNotMadeIsNotToldOf(t *testing.T) {
+	t.Parallel()
+	api := &till{post: always(503, `{}`, "Retry-After", "7200")}
+	told := 0
+	atTill(t, api, keyless(), func(b *bench) {
+		_, err := b.c.Do("pay-1", b.charge())
+		require.Error(b, err)
+		assert.Zero(b, api.asked())
+		assert.Zero(b, told)
+	}, func(cfg *oncehttp.Config) {
+		cfg.OnEvent = func(e oncehttp.Event) {
+			if e.Kind == oncehttp.EventLookedUp {
+				told++
+			}
+		}
+	})
+}

@@ -272,7 +272,11 @@ func namesMore(value any, items float64, depth int) bool {
 			if says(value) {
 				return true
 			}
-		case isNumber && (strings.Contains(plain, "total") || strings.HasSuffix(plain, "count") || strings.HasSuffix(plain, "pages")):
+		case isNumber && strings.Contains(plain, "page"):
+			if total > 1 {
+				return true
+			}
+		case isNumber && (strings.Contains(plain, "total") || strings.HasSuffix(plain, "count")):
 			if total > items {
 				return true
 			}

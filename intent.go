@@ -169,7 +169,7 @@ func (m *machine) decide(p policy, now time.Time) {
 		}
 		m.dirty = m.dirty || r.Reason != h.reason || !r.Due.Equal(due)
 		r.Reason, r.Due = h.reason, due
-		asks := p.lookup && r.Exposed && (h.park || r.Parked || h.reason == NoContract)
+		asks := p.lookup && r.Exposed && !p.copied && (h.park || r.Parked || h.reason == NoContract)
 		if asks && !m.call.lookedUp && !m.call.left && !m.dirty {
 			m.do(command{kind: cmdLookUp, record: *r})
 			return

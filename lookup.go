@@ -61,9 +61,11 @@ func (c *Client) lookUp(f *flight, cmd command) event {
 	if e.finding.Kind == CannotTell && err != nil {
 		f.err, e.cause = err, newCause(err).Error()
 	}
-	ev := c.event(EventLookedUp, cmd.record)
-	ev.Reference, ev.Cause = e.finding.Reference, e.cause
-	c.emit(ev)
+	if !e.unasked {
+		ev := c.event(EventLookedUp, cmd.record)
+		ev.Reference, ev.Cause = e.finding.Reference, e.cause
+		c.emit(ev)
+	}
 	return e
 }
 
