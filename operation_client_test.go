@@ -242,3 +242,15 @@ func TestAStoredBodyIsReadForItsOperationOnlyWhereThatDecides(t *testing.T) {
 		require.NoError(b, c.Close())
 	}, oneAttempt, onlyPays)
 }
+
+func TestAContractThatAsksForTheKeysOwnHeaderHoldsAfterARestart(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{Script: []mockserver.Fault{mockserver.Lost()}}, func(b *bench) {
+		req := b.request(http.MethodPost, "/payments", `{"amount":500}`)
+		req.Header.Set("Idempotency-Key", "order-42-charge")
+		o, err := b.c.Do("order-42/charge", req)
+		require.NoError(b, err)
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.Equal(b, 2, len(b.srv.Requests()))
+	}, func(cfg *oncehttp.Config) { cfg.Contracts[0].Match.Header = "Idempotency-Key" })
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/oncehttp/oncehttp"
@@ -179,9 +180,9 @@ func (s sample) withAmount(n int) sample {
 }
 
 // request makes the request, with the key in the carrier where one is given.
-func (s sample) request(ctx context.Context, t *testing.T, carrier oncehttp.Carrier, key string) *http.Request {
+func (s sample) request(ctx context.Context, t *testing.T, c oncehttp.Contract, key string) *http.Request {
 	t.Helper()
-	target, header := s.url, s.header.Clone()
+	carrier, target, header := c.Carrier, s.url, s.header.Clone()
 	var body string
 	switch doc := s.body.(type) {
 	case url.Values:
@@ -201,7 +202,7 @@ func (s sample) request(ctx context.Context, t *testing.T, carrier oncehttp.Carr
 		d.UseNumber()
 		require.NoError(t, d.Decode(&clone))
 		if key != "" && (carrier.Kind == oncehttp.CarrierJSON || carrier.Kind == oncehttp.CarrierXML) {
-			clone = keyed(clone, carrier.Name, key)
+			clone = keyed(clone, c, key)
 		}
 		if s.xml {
 			body = xmlOf(clone)
@@ -238,14 +239,18 @@ func (s sample) request(ctx context.Context, t *testing.T, carrier oncehttp.Carr
 
 // keyed puts the key where a pointer says; items of a list get keys of their own,
 // as the library numbers them.
-func keyed(doc any, pointer, key string) any {
-	before, after, list := strings.Cut(pointer, "/*")
+func keyed(doc any, c oncehttp.Contract, key string) any {
+	before, after, list := strings.Cut(c.Carrier.Name, "/*")
 	if !list {
-		return placed(doc, pointer, key)
+		return placed(doc, c.Carrier.Name, key)
 	}
 	items := at(doc, before).([]any)
 	for i := range items {
-		items[i] = placed(items[i], after, fmt.Sprintf("%s-%d", key, i))
+		own := fmt.Sprintf("%s-%d", key, i)
+		if c.Key.UUID == oncehttp.UUIDAny {
+			own = uuid.NewSHA1(uuid.MustParse(key), []byte(strconv.Itoa(i))).String()
+		}
+		items[i] = placed(items[i], after, own)
 	}
 	return doc
 }

@@ -60,7 +60,7 @@ func TestTheTableInThePackageDocumentationIsCurrent(t *testing.T) {
 	}
 	text, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	begin := strings.Index(string(text), "//\tcontract ")
+	begin := strings.Index(string(text), "//\tcontract")
 	require.Positive(t, begin, "doc.go has no table")
 	end := strings.LastIndex(string(text), "//\t")
 	end += strings.Index(string(text[end:]), "\n") + 1
@@ -122,7 +122,7 @@ func TestEveryContractSaysWhereItsFactsAreFrom(t *testing.T) {
 		names[c.Name] = true
 		assert.NotEqual(t, oncehttp.ProofDeclared, c.Proof, "%s: say how well it is proved", c.Name)
 		assert.NotEmpty(t, c.AsOf, c.Name)
-		assert.NotEmpty(t, c.Sources, c.Name)
+		assert.True(t, len(c.Sources) > 0 || c.Proof == oncehttp.ProofUnknown, "%s has no source", c.Name)
 	}
 }
 

@@ -78,7 +78,7 @@ func (w *world) open(name string, change func(*oncehttp.Config)) *oncehttp.Clien
 }
 
 func (w *world) request(key string) *http.Request {
-	return w.sample.request(w.t.Context(), w.t, w.contract.Carrier, key)
+	return w.sample.request(w.t.Context(), w.t, w.contract, key)
 }
 
 // do drives the action and returns what is known afterwards.
@@ -109,9 +109,9 @@ func (w *world) run(c *oncehttp.Client, d time.Duration) *oncehttp.Outcome {
 		if o.State != oncehttp.Pending {
 			return o
 		}
-		pause := time.Hour
-		if until := time.Until(o.RetryAt); !o.RetryAt.IsZero() && until < pause {
-			pause = max(until, time.Second)
+		pause := 10 * day // nothing is due by itself
+		if !o.RetryAt.IsZero() {
+			pause = max(time.Until(o.RetryAt), time.Second)
 		}
 		select {
 		case <-ctx.Done():
