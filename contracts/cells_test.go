@@ -76,7 +76,8 @@ func (w *world) cell(outage time.Duration) *oncehttp.Outcome {
 	defer w.outage(outage)()
 	w.do(c, w.request(""))
 	require.NoError(w.t, c.Close())
-	c = w.open("a", nil)
+	// With the usual pauses of seconds forty days would be a million attempts.
+	c = w.open("a", func(cfg *oncehttp.Config) { cfg.Retry.Base, cfg.Retry.Cap = minute, 6*hour })
 	defer c.Close()
 	return w.run(c, 40*day)
 }
