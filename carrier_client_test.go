@@ -6,7 +6,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -288,6 +287,21 @@ func TestWhatCannotCarryAKeyIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
+func TestABatchOfMoreItemsThanAKeyHasRoomForIsRefused(t *testing.T) {
+	t.Parallel()
+	srv := newRecorder(t, 0)
+	contract := carried(oncehttp.CarrierJSON, "/*/id")
+	contract.Key.Max = 39 // a UUID, and -99
+	client := open(t, journalPath(t), oncehttp.Config{Contracts: []oncehttp.Contract{contract}})
+	items := func(n int) string { return "[" + strings.Repeat("{},", n-1) + "{}]" }
+	_, err := client.Do("pay-1", post(t, srv.URL, items(101)))
+	require.ErrorIs(t, err, oncehttp.ErrInvalidRequest)
+	require.ErrorContains(t, err, "the key has 40 bytes; the contract allows 1 to 39")
+	require.Empty(t, srv.requests())
+	_, err = client.Do("pay-1", post(t, srv.URL, items(100)))
+	require.NoError(t, err)
+}
+
 func TestAKeyThatMakesTheBodyTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
 	srv := newRecorder(t, 0)
@@ -438,6 +452,7 @@ func TestAContractsUUIDRuleBindsTheCallersKeyAndNewKeys(t *testing.T) {
 	})
 	for key, want := range map[string]string{
 		"own-key": "is not a UUID", "9073926b-929f-51c2-abc9-fad77ae3e8eb": "is not a random UUID",
+		"9073926b-929f-41c2-0bc9-fad77ae3e8eb":          "is not a random UUID",
 		"urn:uuid:9073926b-929f-41c2-abc9-fad77ae3e8eb": "is not a UUID", "9073926b-929f-41c2-abc9-fad77ae3e8eb": "",
 	} {
 		req := post(t, srv.URL, "{}")
@@ -489,27 +504,42 @@ func TestALongFormHasTheBitsTwice(t *testing.T) {
 func TestAPinnedKeyIsAnotherKeyElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		pin  oncehttp.Pin
-		path string
-		want int
-	}{{0, "/b", 1}, {oncehttp.PinPath, "/b", 2}, {oncehttp.PinPath, "/a", 1}, {oncehttp.PinHost, "/b", 1}} {
+		pin                oncehttp.Pin
+		method, host, path string // of the second request; the first is a POST to a.test/a
+		known              bool
+	}{
+		{0, "POST", "a.test", "/b", true},
+		{0, "PATCH", "a.test", "/a", true},
+		{0, "POST", "b.test", "/a", true},
+		{oncehttp.PinPath, "POST", "a.test", "/b", false},
+		{oncehttp.PinPath, "PATCH", "b.test", "/a?x", true},
+		{oncehttp.PinMethod, "PATCH", "a.test", "/a", false},
+		{oncehttp.PinMethod, "POST", "b.test", "/b", true},
+		{oncehttp.PinHost, "POST", "b.test", "/a", false},
+		{oncehttp.PinHost, "PATCH", "A.test", "/b", true},
+	} {
 		srv := newRecorder(t, 0)
 		c := carried(oncehttp.CarrierHeader, "Idempotency-Key")
-		c.Pin = tt.pin
+		c.Pin, c.Match.Methods = tt.pin, []string{"POST", "PATCH"}
 		client := open(t, journalPath(t), oncehttp.Config{Contracts: []oncehttp.Contract{c}})
-		var errs []error
-		for _, path := range []string{"/a", tt.path} {
+		send := func(method, host, path string) error {
 			req := post(t, srv.URL+path, "{}")
+			req.Method, req.Host = method, host
 			req.Header.Set("Idempotency-Key", "own-key-1")
 			_, err := client.HTTPClient().Do(req)
-			errs = append(errs, err)
+			return err
 		}
-		if err := errors.Join(errs...); tt.want == 1 && tt.path == "/b" {
-			require.ErrorIs(t, err, oncehttp.ErrMismatch, "the key is known with another payload")
+		require.NoError(t, send("POST", "a.test", "/a"))
+		require.NoError(t, send("POST", "a.test", "/a"))
+		require.Len(t, srv.requests(), 1)
+		err := send(tt.method, tt.host, tt.path)
+		if tt.known {
+			require.ErrorIs(t, err, oncehttp.ErrMismatch, "%+v: the key is known with another payload", tt)
+			require.Len(t, srv.requests(), 1)
 		} else {
 			require.NoError(t, err)
+			require.Len(t, srv.requests(), 2, "%+v", tt)
 		}
-		require.Len(t, srv.requests(), tt.want, "%d %s", tt.pin, tt.path)
 	}
 }
 

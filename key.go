@@ -224,8 +224,14 @@ func (c *Contract) fill(b *begun, body []byte, now time.Time) ([]byte, error) {
 	if at.inBody() || at.inURL() {
 		body, err = at.write(b, body, b.Wire)
 	}
+	var keys []string
 	if err == nil && at.batch() {
-		_, err = c.adoptedWithin(*b, body) // the last keys are the longest
+		keys, err = at.read(*b, body)
+	}
+	for _, key := range keys { // the number of an item may be too long
+		if err == nil {
+			err = c.checkKey(key)
+		}
 	}
 	if err == nil {
 		body, err = b.accompany(body, now)
