@@ -90,30 +90,37 @@ func (c *Contract) keyed() bool {
 	return c != nil && c.Carrier.Kind != CarrierNone && c.Proof <= ProofVendor
 }
 
-// Match selects requests. Of two contracts that match a request the one with
-// the longer host, then the longer path, then more conditions applies; two
-// that cannot be told apart are an error when the client is opened.
+// Match selects requests. Of the contracts that match a request the most
+// specific applies: a host named as it stands before a pattern, a pattern with
+// more literal bytes before one with fewer, "*" last, and under one host a port
+// before none; then the path with more segments, then with more literal bytes,
+// an exact one before a prefix; then a header's value before the start of one
+// (the longer first), before a header of any value, before none; then an
+// operation before none. Two that match one request and cannot be told apart are
+// an error when the client is opened.
 type Match struct {
 	// Hosts that the request's URL and its Host header must both name, with a
 	// port or without (then any port); "*" is any host, and a * inside a name
 	// stands for one or more characters of one label: "*.myshopify.com",
-	// "dynamodb.*.amazonaws.com". Case does not matter; international names are
-	// written as xn--... A request without a port has that of its scheme, 443 or
-	// 80.
+	// "dynamodb.*.amazonaws.com". A label has one * at most, the last two labels
+	// none. Case does not matter; international names are written as xn--... A
+	// request without a port has that of its scheme, 443 or 80.
 	Hosts []string
 	// Path is a prefix of the escaped URL path, by whole segments: "/v1", or
 	// "/v1/", matches /v1 and /v1/charges, not /v10; a segment * stands for any
-	// one segment. Empty: any.
+	// one segment that is not empty. Empty: any, if there are no Paths either.
 	Path string
 	// Paths are further ones: any of them and of Path will do.
 	Paths []string
-	// Exact: Path and Paths are whole paths, not prefixes.
+	// Exact: Path and Paths are whole paths, not prefixes; a slash at the end
+	// then counts.
 	Exact bool
 	// Methods it applies to. Default POST and PATCH.
 	Methods []string
 	// Header, when set, names a header that the request must carry; with
 	// HeaderValue, its first line must have this value; a * at its end stands for
-	// any text. Case does not matter.
+	// any text. Case does not matter. It cannot be a credential, which the journal
+	// does not keep.
 	Header, HeaderValue string
 	// Operation selects by what the body asks for, where one URL serves many
 	// operations.
@@ -140,13 +147,23 @@ const (
 )
 
 // An Operation names what a request's body asks for. The zero value is any.
+//
+// Where a contract with one matches but for it, the body is read before anything
+// else happens, whole: one longer than Config.MaxRequestBody is refused with
+// ErrBodyTooLarge, even where an unmatched request would be passed through,
+// since nobody can tell that it is none. Only a body whose Content-Type says that
+// it is a form, or JSON, is read; one with a Content-Encoding, or a charset other
+// than UTF-8, asks for no operation.
 type Operation struct {
 	Kind OperationKind
 	// At is the form field (OperationForm) or the JSON pointer (OperationJSON)
 	// that holds the name.
 	At string
-	// Names of the operations, any of which will do. Of GraphQL the root fields
-	// of the operation that is run; or, with a leading @, a directive on one.
+	// Names of the operations, any of which will do; case matters. Of GraphQL
+	// they are root fields of the operation that is run, or, with a leading @,
+	// directives on one. Each of its root fields but __typename must be named or
+	// have a directive that is, since what is sent again is sent whole. Names that
+	// are all directives are more specific than others.
 	Names []string
 }
 
@@ -156,11 +173,13 @@ type OperationKind uint8
 const (
 	// OperationAny: the body is not looked at.
 	OperationAny OperationKind = iota
-	// OperationForm: in a field of a form body, as of AWS's Query protocol.
+	// OperationForm: in a field of a form body, as of AWS's Query protocol, which
+	// stands there once.
 	OperationForm
 	// OperationJSON: at a pointer into a JSON body.
 	OperationJSON
-	// OperationGraphQL: in the query of a GraphQL body, JSON over HTTP.
+	// OperationGraphQL: in the query of a GraphQL body, JSON over HTTP; its
+	// operationName says which of several operations is run.
 	OperationGraphQL
 )
 

@@ -1,13 +1,8 @@
 package oncehttp
 
 import (
-	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 var (
@@ -234,61 +229,4 @@ func (d *slowGraphQL) collect(set []slowSelection, seen map[string]bool, fields 
 		}
 	}
 	return true
-}
-
-// FuzzOperation compares the reading of a GraphQL document by its tokens with a
-// whole parser, where that takes the document, and asks every kind of operation
-// of its bytes.
-func FuzzOperation(f *testing.F) {
-	for _, document := range []string{
-		"{a}", "query A($x: [I!]! = [{a: 1}] @d) @e { b: a(x: $x) @f(i: -1.5e+3) { c } } mutation B { ...F ... on M { d } ... @g { e } } fragment F on M { h }",
-		`mutation { a(s: "}\"\\", t: """ } \""" """, u: "") @idempotent(key: $k) # }` + "\n b,c }", "\uFEFF{ ...A } fragment A on Q { ...B } fragment B on Q { ...A x }",
-		`{"query":"{a}","operationName":null}`, "Action=RunInstances&Action=x", "{a", `"d" query Q { a }`,
-	} {
-		f.Add(document, "")
-		f.Add(document, "A")
-	}
-	f.Fuzz(func(t *testing.T, document, operation string) {
-		if len(document) > 1<<12 {
-			t.Skip("longer ones show nothing new")
-		}
-		got, ok := rootFields(document, operation)
-		if d, is := parseSlowly(document); is && !d.twice {
-			var want []rootField
-			set, found := d.operations[operation]
-			if operation == "" {
-				for _, only := range d.operations {
-					set, found = only, len(d.operations) == 1
-				}
-			}
-			found = found && d.collect(set, map[string]bool{}, &want) && len(want) <= mostGraphQL
-			require.Equal(t, found, ok)
-			if found {
-				order := func(a, b rootField) int { return strings.Compare(spelled([]rootField{a}), spelled([]rootField{b})) }
-				slices.SortFunc(got, order)
-				slices.SortFunc(want, order)
-				require.Equal(t, spelled(want), spelled(got))
-			}
-		}
-		body, err := json.Marshal(map[string]string{"query": document, "operationName": operation})
-		require.NoError(t, err)
-		again, same := answerBody(body).rootFields()
-		if valid := strings.ToValidUTF8(document, "\uFFFD"); valid == document && strings.ToValidUTF8(operation, "") == operation {
-			slices.SortFunc(again, func(a, b rootField) int {
-				return strings.Compare(spelled([]rootField{a}), spelled([]rootField{b}))
-			})
-			require.Equal(t, ok, same)
-		}
-		for _, kind := range []OperationKind{OperationForm, OperationJSON, OperationGraphQL} {
-			o := Operation{Kind: kind, At: "/query", Names: []string{"a", "@d", "RunInstances"}}
-			for _, text := range []string{document, string(body)} {
-				for _, mediaType := range []string{"application/json", "application/x-www-form-urlencoded"} {
-					a := asked{header: map[string][]string{"Content-Type": {mediaType}}, text: []byte(text), whole: true}
-					if a.mayAsk(&o) {
-						a.asks(&o)
-					}
-				}
-			}
-		}
-	})
 }

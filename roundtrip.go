@@ -137,6 +137,9 @@ func isTokenRequest(req *http.Request) bool {
 //     So do, where no contract matches, token requests, and without a name
 //     bodies of unknown length that can be read only once.
 //
+// Where a contract selects by [Operation], the body of a request that may be its
+// is read before any of this is decided.
+//
 // A key that the caller has set in the contract's carrier is adopted, and names
 // the intent where no action does.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
