@@ -8,8 +8,8 @@ type rootField struct {
 	directives []string
 }
 
-// mostGraphQL bounds the definitions of a document, and the root fields of an
-// operation, that are looked at.
+// mostGraphQL bounds the definitions of a document, the root fields of an
+// operation, and the directives of one, that are looked at.
 const mostGraphQL = 1000
 
 // rootFields reads the fields that an operation of a GraphQL document asks of
@@ -270,7 +270,9 @@ func (p *graphQL) skip(bracket byte) {
 func (p *graphQL) directives() (names []string) {
 	for p.kind == '@' {
 		p.next()
-		names = append(names, p.name)
+		if len(names) < mostGraphQL {
+			names = append(names, p.name)
+		}
 		p.next()
 		p.skip('(')
 	}
