@@ -231,7 +231,7 @@ func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (mac
 
 // setPolicy finds the contract of today. On an error, of the journal, there is
 // none, and nothing may be sent.
-func (c *Client) setPolicy(f *flight, r record) (err error) {
+func (c *Client) setPolicy(f *flight, r record) error {
 	f.first, f.rec = r, r
 	if r.Revision == 0 {
 		f.rec = record{}
