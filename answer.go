@@ -77,7 +77,8 @@ const (
 	VerdictThrottled
 	// VerdictRefused: a definite no to this attempt.
 	VerdictRefused
-	// VerdictKeysDown: the API cannot look keys up now, and did nothing.
+	// VerdictKeysDown: the API cannot look keys up now, and did nothing. The
+	// intent is Throttled.
 	VerdictKeysDown
 
 	// verdictUnread: a rule cannot be tried, see Contract.rule.
@@ -89,7 +90,12 @@ type Stored struct {
 	// Refusals: the key is looked up before the request is judged, and a 4xx is
 	// kept under it, so that a 4xx also speaks of all earlier attempts.
 	Refusals bool
-	// Failures says whether a 5xx of the API itself is kept.
+	// Failures says whether a 5xx of the API itself is kept: a 500 or 507, since
+	// the others come from what stands before it, or say that nothing was done;
+	// with Origin set, only with its mark. With KeepingYes the first one is the
+	// last: it may have had an effect, and asking again brings the same answer,
+	// whether a mark of Replay says so or not. The intent is Pending, StoredFailure,
+	// unless a hint asks for another attempt.
 	Failures Keeping
 	// Except lists statuses that are not kept, against Refusals and Failures.
 	Except []int
@@ -123,7 +129,8 @@ const (
 	RepeatCurrent
 	// RepeatEmpty: with a success that does not hold the first answer.
 	RepeatEmpty
-	// RepeatError: with an error, which a rule with VerdictDone knows.
+	// RepeatError: with an error, which a rule with VerdictDone knows. As with
+	// RepeatEmpty, nothing is sent again for an answer's body that is missing.
 	RepeatError
 )
 

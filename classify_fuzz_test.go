@@ -252,9 +252,15 @@ func FuzzClassify(f *testing.F) {
 		f.Add(status, ^uint32(i), uint16(i)*577, "Retry-After", "1", []byte(`{"type":"https://errors.test/key_reused"}`), "", "*key*")
 		f.Add(status, uint32(1)<<i, uint16(1)<<i, "Idempotent-Replayed", " TRUE ", []byte(`{"code":409,"a":[{"b/c":"x"}]}`), "/a/0/b~1c", "X")
 	}
-	f.Add(403, uint32(1<<15), uint16(1<<4|2<<5), "", "", []byte(`{}`), "/a", "x")     // refused after a lost answer, and refusals are kept
-	f.Add(404, uint32(1<<14), uint16(1<<10), "", "", []byte(`{}`), "/a", "x")         // the first refusal, long after the settle time
-	f.Add(200, uint32(6<<1|1), uint16(1<<10), "", "", []byte(`{"a":"x"}`), "/a", "x") // the key was ignored, the body is cut
+	f.Add(403, uint32(1<<15), uint16(1<<4|2<<5), "", "", []byte(`{}`), "/a", "x")                            // refused after a lost answer, and refusals are kept
+	f.Add(404, uint32(1<<14), uint16(1<<10), "", "", []byte(`{}`), "/a", "x")                                // the first refusal, long after the settle time
+	f.Add(200, uint32(6<<1|1), uint16(1<<10), "", "", []byte(`{"a":"x"}`), "/a", "x")                        // the key was ignored, the body is cut
+	f.Add(500, uint32(1<<20|1<<22), uint16(2<<5), "X-Should-Retry", "true", []byte(`{}`), "/a", "x")         // a failure is kept, and another attempt asked for
+	f.Add(429, uint32(1<<23|1<<24|1<<25), uint16(2<<5), "", "", []byte(`{}`), "/a", "x")                     // absent means no
+	f.Add(409, uint32(1<<26), uint16(1<<4|2<<5), "Idempotency-Key", "K-1", []byte(`{}`), "/a", "x")          // the key comes back
+	f.Add(0, uint32(1<<30|1<<31), uint16(2<<5), "", "", []byte(`{}`), "/a", "x")                             // 102, and nothing more
+	f.Add(200, uint32(1<<29|2<<1), uint16(2<<5), "", "", []byte(`{"a":`), "/a/*/b", "x")                     // a code that is too far down
+	f.Add(400, uint32(1<<19|1<<5), uint16(2<<5), "", "", []byte(`{"a":[{"b":1},{"b":"x"}]}`), "/a/*/b", "x") // no key can be looked up
 	f.Fuzz(func(t *testing.T, status int, bits uint32, past uint16, name, value string, body []byte, pointer, pattern string) {
 		if len(body)+len(name)+len(value)+len(pointer)+len(pattern) > 4<<10 {
 			t.Skip("the slow one is slow")

@@ -156,6 +156,10 @@ func FuzzPointer(f *testing.F) {
 	f.Add([]byte(`{"~1":{"":-0.0e-0}}`), "/~01/")
 	f.Add([]byte(`{"a":[{"b":1},{"b":[2,{"*":3}]},4]}`), "/a/*/b")
 	f.Add([]byte(`[[1,{"*":"x"}],[],2]`), "/*/*")
+	f.Add([]byte(`<a><b c="1">x<d/>y</b><b>z</b></a>`), "/a/b")
+	f.Add([]byte(`<a><b c="1">x</b><n:b c="2" n:c="3"/></a>`), "/a/b/@c")
+	f.Add([]byte(`<!DOCTYPE a><a>&lt;<![CDATA[>]]><!-- c --></a>`), "/*")
+	f.Add([]byte("\ufeff<?xml version='1.0' encoding='latin1'?><a>\xe4</a> "), "/a")
 	f.Fuzz(func(t *testing.T, body []byte, pointer string) {
 		if len(body)+len(pointer) > 1<<14 {
 			t.Skip("the slow one is slow")
@@ -163,6 +167,9 @@ func FuzzPointer(f *testing.F) {
 		doc, isJSON := readAnswerBody(body)
 		require.Equal(t, json.Valid(body), isJSON)
 		if !isJSON {
+			if d, ok := readDocument(body); ok {
+				checkXMLPath(t, d.xml, pointer)
+			}
 			return
 		}
 		got, ok := doc.textAt(pointer) // no panic, whatever the pointer

@@ -47,6 +47,12 @@ func steppedPolicy(settings uint16, now time.Time) policy {
 	case 6:
 		c.Carrier = Carrier{}
 	}
+	if bit(10) {
+		c.Hints.Least = time.Minute
+	}
+	if bit(11) {
+		c.Hints.Running, c.Pin = 2*time.Minute, PinCredential
+	}
 	p.contract = c
 	return p
 }
@@ -60,7 +66,7 @@ func (s *stepped) event(kind eventKind, arg byte) event {
 		e.call = call{until: s.now.Add(time.Duration(arg>>2) * time.Minute), resume: arg&1 == 1, recordOnly: arg&3 == 2}
 	case evReadied:
 		e.attempt = strconv.Itoa(r.Attempts + 1)
-		e.stripped = []string{"header Authorization"}
+		e.stripped, e.credential = []string{"header Authorization"}, string('a'+arg&1)
 	case evShut:
 		e.again = s.now.Add(time.Minute)
 	case evAnswered:
@@ -120,6 +126,9 @@ func (s *stepped) step(e event) {
 	is := s.m
 	require.Equal(t, is.out.kind, cmd.kind)
 	require.Equal(t, was.rec.Begun.Wire, is.next.Begun.Wire, "the key never changes")
+	if was.next.Exposed && is.next.Exposed && e.kind != evOvertaken && e.kind != evRead && was.read == nil && e.kind != evSaveFailed && e.kind != evSaveUnknown {
+		require.Equal(t, was.next.Begun.Credential, is.next.Begun.Credential, "the credentials of what may have had an effect are kept")
+	}
 	comes := slices.Contains([]eventKind{evCancelled, evJoined, evRead}, e.kind) // at any time
 	if !comes && !slices.Contains(fitting[was.out.kind], e.kind) {
 		require.True(t, reflect.DeepEqual(was, is), "event %d does not fit command %d and changed something", e.kind, was.out.kind)
@@ -217,6 +226,7 @@ func FuzzStep(f *testing.F) {
 	straight := slices.Repeat([]byte{natural, 16}, 8)
 	addRecords(f, func(text []byte) {
 		f.Add(text, false, uint16(7<<7), straight)
+		f.Add(text, false, uint16(3<<12|7<<7|3<<10), straight)
 		f.Add(text, false, uint16(3<<14|7<<7|1<<6), slices.Repeat([]byte{1<<5 | natural, 16}, 10)) // the clock is behind
 		f.Add(text, false, uint16(2<<7), slices.Repeat([]byte{1<<5 | natural, 252}, 10))           // the window ends
 		f.Add(text, true, uint16(1<<4), []byte{natural, 17, byte(evRead), 2, natural, 1, byte(evCancelled), 0})
