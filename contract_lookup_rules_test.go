@@ -216,16 +216,18 @@ func TestALookupWaitsForTheGateAndOpensIt(t *testing.T) {
 
 func TestALookupThatIsThrottledIsNotRepeatedSoonerThanItsAnswerAsked(t *testing.T) {
 	t.Parallel()
-	api := &till{get: always(429, `{}`, "Retry-After", "86400")}
-	atTill(t, api, keyless(), func(b *bench) {
-		_, err := b.c.Do("pay-1", b.charge())
-		require.Error(b, err)
-		ctx, stop := context.WithTimeout(b.Context(), 36*time.Hour)
-		defer stop()
-		require.ErrorIs(b, b.c.Run(ctx), ctx.Err())
-		require.Len(b, api.gets, 2)
-		assert.GreaterOrEqual(b, api.gets[1].at.Sub(api.gets[0].at), 24*time.Hour)
-	})
+	for _, off := range []bool{false, true} {
+		api := &till{get: always(429, `{}`, "Retry-After", "86400")}
+		atTill(t, api, keyless(), func(b *bench) {
+			_, err := b.c.Do("pay-1", b.charge())
+			require.Error(b, err)
+			ctx, stop := context.WithTimeout(b.Context(), 36*time.Hour)
+			defer stop()
+			require.ErrorIs(b, b.c.Run(ctx), ctx.Err())
+			require.Len(b, api.gets, 2)
+			assert.GreaterOrEqual(b, api.gets[1].at.Sub(api.gets[0].at), 24*time.Hour)
+		}, func(cfg *oncehttp.Config) { cfg.Gate.Off = off })
+	}
 }
 
 func TestALookupIsBoundedByTheAttemptsTimeOut(t *testing.T) {
