@@ -226,7 +226,8 @@ func judge(f facts, h history, contract *Contract, r reading) judgement {
 	if r.ruled {
 		j = judgeVerdict(r.rule, f, j)
 	}
-	j.replayed = r.replayed
+	// That an attempt still runs is no stored answer, whatever mark it carries.
+	j.replayed = r.replayed && !(r.ruled && r.rule.Verdict == VerdictInProgress)
 	kept := !slices.Contains(contract.Stored.Except, f.status)
 	switch {
 	case j.replayed && f.status/100 == 5:

@@ -179,11 +179,11 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		}
 		return finish(row()), true
 	}
-	line, ruled := row(), false
+	line, ruled, replayed := row(), false, marked(c.Replay)
 	// A refusal that may settle when it comes again; not one of credentials.
 	unmarked4xx := strings.HasPrefix(line, "none no no Refused") && f.status/100 == 4
 	if a := slowRule(c, f); a != nil {
-		ruled = true
+		ruled, replayed = true, replayed && a.Verdict != VerdictInProgress
 		if a.Verdict == VerdictKeyIgnored {
 			contradicts = true
 		} else {
@@ -200,9 +200,9 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 	}
 	except := slices.Contains(c.Stored.Except, f.status)
 	switch {
-	case marked(c.Replay) && f.status/100 == 5:
+	case replayed && f.status/100 == 5:
 		cell = strings.Fields("maybe yes no StoredFailure")
-	case marked(c.Replay):
+	case replayed:
 		cell[1] = "yes"
 		if cell[0] != "done" {
 			cell[2] = "no"
@@ -212,14 +212,14 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 	case unmarked4xx && (c.Stored.Refusals && !except || c.Stored.Settle > 0 && h.refused && h.apart > c.Stored.Settle):
 		cell[1] = "yes"
 	}
-	if cell[0] == "done" && f.status/100 == 2 && !marked(c.Replay) && h.inProgress && p == keyed {
+	if cell[0] == "done" && f.status/100 == 2 && !replayed && h.inProgress && p == keyed {
 		contradicts = true
 	}
 	if c.Repeats && cell[0] == "none" && cell[1] == "no" {
 		cell[0] = "maybe"
 	}
 	renews := f.status == 401 && h.renewable && (!ruled || contradicts) && cell[2] == "now"
-	if len(c.Hints.Headers) > 0 && !marked(c.Replay) && cell[0] != "done" && !renews && (len(c.Origin.Headers) == 0 || marked(c.Origin)) {
+	if len(c.Hints.Headers) > 0 && !replayed && cell[0] != "done" && !renews && (len(c.Origin.Headers) == 0 || marked(c.Origin)) {
 		hint, says := c.Hints.Headers[0], ""
 		for i, line := range f.header[http.CanonicalHeaderKey(hint.Header)] {
 			if line = strings.ToLower(strings.TrimSpace(line)); i == 0 && (line == "true" || line == "false") {

@@ -335,6 +335,8 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 		{name: "verdict keys down", contract: verdict(VerdictKeysDown), facts: facts{status: 503, body: json("it")},
 			fresh: "none no now Throttled Pending", exposed: "none no now Throttled Pending"},
 		{name: "running, 102", contract: running, facts: facts{failure: lost, interim: 102}, fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
+		{name: "running, 429 with the mark of a replay", contract: running, facts: facts{status: 429, header: replayed},
+			fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
 		{name: "running, 103", contract: running, facts: facts{failure: lost, interim: 103}, fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
 		{name: "102 that no rule knows", facts: facts{failure: lost, interim: 102}, fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
 		{name: "running, 429", contract: running, facts: facts{status: 429}, fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
