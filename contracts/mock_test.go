@@ -219,9 +219,12 @@ func findsOf(c oncehttp.Contract) []mockserver.Find {
 
 // answerOf is an answer that a rule is made for.
 func answerOf(c oncehttp.Contract, a oncehttp.Answer) mockserver.Answer {
-	out := mockserver.Answer{Status: http.StatusOK}
-	if len(a.Status) > 0 {
+	out := mockserver.Answer{Status: usualStatus[a.Verdict]}
+	switch {
+	case len(a.Status) > 0:
 		out.Status = a.Status[0]
+	case c.Match.Operation.Kind == oncehttp.OperationGraphQL:
+		out.Status = http.StatusOK
 	}
 	if a.Header != "" {
 		value := a.HeaderValue
@@ -256,6 +259,15 @@ func answerOf(c oncehttp.Contract, a oncehttp.Answer) mockserver.Answer {
 	text, _ := json.Marshal(doc) // maps, lists and strings always marshal
 	out.Body = string(text) + "\n"
 	return out
+}
+
+// usualStatus is of an answer whose rule goes by its code alone.
+var usualStatus = map[oncehttp.Verdict]int{
+	oncehttp.VerdictUnknown: http.StatusInternalServerError, oncehttp.VerdictDone: http.StatusConflict,
+	oncehttp.VerdictInProgress: http.StatusConflict, oncehttp.VerdictMismatch: http.StatusBadRequest,
+	oncehttp.VerdictKeySpent: http.StatusBadRequest, oncehttp.VerdictKeyExpired: http.StatusBadRequest,
+	oncehttp.VerdictKeyIgnored: http.StatusBadRequest, oncehttp.VerdictThrottled: http.StatusTooManyRequests,
+	oncehttp.VerdictRefused: http.StatusBadRequest, oncehttp.VerdictKeysDown: http.StatusServiceUnavailable,
 }
 
 // speaksXML: AWS's Query protocol and what takes XML answer in XML.

@@ -27,8 +27,11 @@ func TestTheProfilesOfTheMockServerAreTheContracts(t *testing.T) {
 	if *update {
 		return
 	}
-	played := mockserver.Profiles()
-	for i, p := range profiles {
-		assert.Contains(t, played, p.Name, "profile %d", i)
+	var played []string
+	for _, p := range mockserver.Profiles() {
+		played = append(played, p.Name)
+	}
+	for _, p := range profiles {
+		assert.Contains(t, played, p.Name)
 	}
 }
