@@ -76,8 +76,7 @@ func (w *world) cell(outage time.Duration) *oncehttp.Outcome {
 	defer w.outage(outage)()
 	w.do(c, w.request(""))
 	require.NoError(w.t, c.Close())
-	// With the usual pauses of seconds forty days would be a million attempts.
-	c = w.open("a", func(cfg *oncehttp.Config) { cfg.Retry.Base, cfg.Retry.Cap = minute, 6*hour })
+	c = w.open("a", nil)
 	defer c.Close()
 	return w.run(c, 40*day)
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cenkalti/backoff/v4"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -58,12 +59,25 @@ func fastDir(t *testing.T) string {
 	return dir
 }
 
+// steps doubles the pause, with no chance in it: 200 ms at first, 6 h at most.
+type steps struct{ pause time.Duration }
+
+func (s *steps) Reset() { s.pause = 200 * time.Millisecond }
+
+func (s *steps) NextBackOff() time.Duration {
+	pause := s.pause
+	s.pause = min(2*s.pause, 6*hour)
+	return pause
+}
+
 // open opens a client with a journal of the given name.
 func (w *world) open(name string, change func(*oncehttp.Config)) *oncehttp.Client {
 	cfg := oncehttp.Config{
 		Transport: w.server.Transport(),
 		Contracts: []oncehttp.Contract{w.contract},
 		Plant:     true,
+		Retry:     oncehttp.Retry{BackOff: func() backoff.BackOff { return &steps{200 * time.Millisecond} }},
+		Gate:      oncehttp.Gate{Off: true}, // its probes come by chance
 		Authorize: func(req *http.Request, _ bool) error {
 			req.Header.Set("Authorization", credential)
 			return nil
