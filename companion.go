@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -26,7 +27,7 @@ func (m Companion) text(at time.Time, w Window) string {
 	return m.Text
 }
 
-// stamp is the time that a text of text was made of.
+// stamp is the time that such a text was made of.
 func (m Companion) stamp(text string, w Window) (time.Time, error) {
 	var at time.Time
 	var err error
@@ -60,7 +61,7 @@ func (b *begun) accompany(body []byte, now time.Time) ([]byte, error) {
 		case m.Value != CompanionText && b.Stamped.IsZero():
 			var at time.Time
 			if at, err = m.stamp(values[0], b.Window); err != nil {
-				err = fmt.Errorf("its value is not the time that the contract asks for; leave it out")
+				err = errors.New("its value is not the time that the contract asks for; leave it out")
 			}
 			b.Stamped = earlier(at, now)
 		}

@@ -223,7 +223,8 @@ const (
 	CarrierJSON
 	// CarrierForm: a field of an application/x-www-form-urlencoded body.
 	CarrierForm
-	// CarrierQuery: a parameter of the URL's query.
+	// CarrierQuery: a parameter of the URL's query. A redirect to a URL that lacks
+	// it is not followed, nor one that lacks the segment of CarrierPath.
 	CarrierQuery
 	// CarrierPath: a segment of the URL's path.
 	CarrierPath

@@ -2,6 +2,7 @@ package oncehttp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -252,16 +253,15 @@ func (t ticket) names(r record) []string {
 // contract pins. No key has a NUL in it, or is empty.
 func (t ticket) adoptedName() string {
 	name := "key\x00" + t.contract.Name + "\x00" + t.adopted
-	where, host := normalURL(t.draft.begun.URL, t.draft.begun.Host)
 	if t.contract.Pin&PinHost != 0 {
+		_, host := normalURL(t.draft.begun.URL, t.draft.begun.Host)
 		name += "\x00\x00host " + host
 	}
 	if t.contract.Pin&PinMethod != 0 {
 		name += "\x00\x00method " + t.draft.begun.Method
 	}
 	if t.contract.Pin&PinPath != 0 {
-		where, _, _ = strings.Cut(where, "?")
-		name += "\x00\x00path " + where
+		name += "\x00\x00path " + cmp.Or(t.draft.live.url.EscapedPath(), "/")
 	}
 	return name
 }

@@ -3,6 +3,7 @@ package oncehttp
 import (
 	"math"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -187,4 +188,31 @@ func TestTheUsableWindowLeavesTimeForOneAttempt(t *testing.T) {
 	assert.Greater(t, nearly, 290*365*24*time.Hour, "no overflow")
 	_, forever := Window{Kind: WindowForever}.usable(0, time.Hour)
 	assert.True(t, forever)
+}
+
+func TestAnAdoptedKeyIsNamedWithWhatIsPinned(t *testing.T) {
+	t.Parallel()
+	name := func(pin Pin, method, where, host string) string {
+		u, err := url.Parse(where)
+		require.NoError(t, err)
+		d := &draft{begun: begun{Method: method, URL: where, Host: host}, live: live{url: u}}
+		return ticket{contract: keyContract(func(c *Contract) { c.Pin = pin }), adopted: "k", draft: d}.adoptedName()
+	}
+	first := []string{"POST", "https://a.test/x%2fy?a=1", "a.test"}
+	require.Equal(t, "key\x00test\x00k", name(0, first[0], first[1], first[2]), "as journals have it")
+	for _, c := range []struct {
+		method, where, host string
+		differs             Pin
+	}{
+		{"POST", "https://A.test:443/x%2fy?a=2", "a.test", 0},
+		{"PUT", "https://a.test/x%2fy?a=1", "a.test", PinMethod},
+		{"POST", "https://a.test/x/y?a=1", "a.test", PinPath},
+		{"POST", "https://b.test/x%2fy?a=1", "b.test", PinHost},
+		{"POST", "https://a.test/x%2fy?a=1", "b.test", PinHost},
+	} {
+		for pin := range PinPath << 1 {
+			same := name(pin, first[0], first[1], first[2]) == name(pin, c.method, c.where, c.host)
+			assert.Equal(t, pin&c.differs == 0, same, "%b %+v", pin, c)
+		}
+	}
 }
