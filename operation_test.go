@@ -129,6 +129,24 @@ func TestAnOperationComesAfterPathAndHeader(t *testing.T) {
 	}
 }
 
+// What has no contract of its own shares the gate of its host's, whose body it
+// does not have.
+func TestAGateIsSharedWithoutRegardToOperations(t *testing.T) {
+	t.Parallel()
+	run := operated(OperationForm, "Action", "Run")
+	for want, cs := range map[string][]Contract{
+		"all": {contractOn("run", run), contractOn("all", Match{Hosts: hostList("a.test")})},
+		"":    {contractOn("run", run)},
+	} {
+		s, err := newContractSet(cs)
+		require.NoError(t, err)
+		c := &Client{contracts: s}
+		req := withBody(requestTo(t, "GET", "https://a.test/"), "application/x-www-form-urlencoded", "Action=Run")
+		assert.Equal(t, want, c.gateKey(req, nil).contract)
+		assert.Equal(t, "run", c.gateKey(req, s.byName["run"]).contract)
+	}
+}
+
 func TestAnOperationThatCannotBeAskedForIsRefused(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]Operation{
