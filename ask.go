@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// An inquiry is what came of one of a contract's lookups.
-type inquiry struct {
+// reply is what came of one of a contract's lookups.
+type reply struct {
 	facts facts
 	// shut: the host's gate let it not go. again is when to ask again.
 	shut  bool
@@ -35,9 +35,9 @@ func (c *Client) inquire(f *flight, r record, e *event) error {
 			asked, err = true, &ownError{text: "oncehttp: a lookup lacks a value from the request, or has one that its URL cannot hold"}
 			continue
 		}
-		a, failed := c.question(f, r, target)
-		e.again = later(e.again, a.again)
-		if a.shut || c.ctx.Err() != nil {
+		seen, failed := c.question(f, r, target)
+		e.again = later(e.again, seen.again)
+		if seen.shut || c.ctx.Err() != nil {
 			err = failed
 			break
 		}
@@ -46,7 +46,7 @@ func (c *Client) inquire(f *flight, r record, e *event) error {
 			continue
 		}
 		var why string
-		if e.finding, why = l.find(a.facts, f.policy.contract, r); why == "" {
+		if e.finding, why = l.find(seen.facts, f.policy.contract, r); why == "" {
 			e.settle, e.unasked = l.settle(f.policy.contract), false
 			return nil
 		}
@@ -58,18 +58,18 @@ func (c *Client) inquire(f *flight, r record, e *event) error {
 
 // question sends one lookup, and a second one with other credentials where the
 // first was answered 401. It is no attempt: it is neither counted nor recorded.
-func (c *Client) question(f *flight, r record, target string) (inquiry, error) {
+func (c *Client) question(f *flight, r record, target string) (reply, error) {
 	ctx, cancel := c.asking(f)
 	defer cancel()
 	ctx = context.WithValue(ctx, attemptKey{}, true)
 	for stale := false; ; stale = true {
 		req, err := c.lookupRequest(ctx, f, r, target, stale)
 		if err != nil {
-			return inquiry{}, err
+			return reply{}, err
 		}
 		pass, again := c.gates.mayAsk(f.gate)
 		if !again.IsZero() {
-			return inquiry{shut: true, again: again}, &ownError{text: "oncehttp: the host fails, so a lookup waits"}
+			return reply{shut: true, again: again}, &ownError{text: "oncehttp: the host fails, so a lookup waits"}
 		}
 		seen, err := c.fetch(req)
 		j := judgement{host: judgeHost(seen, f.policy.contract.read(seen))}
@@ -78,7 +78,7 @@ func (c *Client) question(f *flight, r record, target string) (inquiry, error) {
 		}
 		c.gates.heard(pass, hostEvent(j, seen.status))
 		if stale || c.cfg.Authorize == nil || seen.status != http.StatusUnauthorized {
-			a := inquiry{facts: seen}
+			a := reply{facts: seen}
 			if j.asked {
 				a.again = wallNow().Add(j.wait)
 			}

@@ -209,8 +209,10 @@ func TestALookupWaitsForTheGateAndOpensIt(t *testing.T) {
 		assert.Less(b, api.gets[0].at.Sub(asked), 2*time.Hour+5*time.Minute)
 
 		api.post = always(201, `{}`)
+		start := time.Now()
 		_, err = b.c.Do("pay-2", b.charge())
 		require.NoError(b, err, "the host works again")
+		assert.Zero(b, time.Since(start))
 	})
 }
 
@@ -266,6 +268,22 @@ func TestACopiedJournalAsksNobodyUntilItIsAdopted(t *testing.T) {
 		time.Sleep(48 * time.Hour)
 		b.resume()
 		assert.Greater(b, api.asked(), asked)
+	})
+}
+
+// Its original may have sent it, at times that the copy does not know.
+func TestWhatWasOnlyBegunInACopyIsAskedAboutOnceItIsAdopted(t *testing.T) {
+	t.Parallel()
+	api := &till{get: always(200, `{"id":"ch_1"}`)}
+	atTill(t, api, keyedTill(), func(b *bench) {
+		_, err := b.c.Begin("pay-1", b.charge())
+		require.NoError(b, err)
+		b.another(copied(b.T), adopt)
+		time.Sleep(48 * time.Hour)
+		o := b.resume()[0]
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.Empty(b, api.posts)
+		assert.Len(b, api.gets, 1)
 	})
 }
 

@@ -36,7 +36,7 @@ type Lookup struct {
 	// called. Where it finds nothing the lookup cannot tell.
 	Reference string
 	// Stored: the answer is the first answer itself, kept under the key, with its
-	// status.
+	// status: the strongest kind. Of it too no more than the reference is kept.
 	Stored bool
 	// Proof: that it does not find the effect is proof that there is none, after
 	// Settle, said twice and spaced. Zero, or where the contract's own Proof is

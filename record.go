@@ -337,7 +337,7 @@ func (r record) window(contract *Contract) Window {
 // lookup, if there is one.
 func (r record) parkedDue(p policy) time.Time {
 	if p.lookup && r.Exposed {
-		return wholeMicros(r.Last)
+		return wholeMicros(later(r.Last, r.First)) // of a copy only the first is known
 	}
 	return time.Time{}
 }
