@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oncehttp/oncehttp"
+)
+
+// location is where an answer without a body may name its effect.
+const location = "header Location"
+
+// leaves are the values in an answer's JSON body that are neither objects nor
+// lists, by their JSON pointers, and its Location. Of another body there are none.
+func (a answer) leaves() map[string]string {
+	out := map[string]string{}
+	if l := a.header.Get("Location"); l != "" {
+		out[location] = l
+	}
+	d := json.NewDecoder(bytes.NewReader(a.body))
+	d.UseNumber()
+	var doc any
+	if d.Decode(&doc) != nil {
+		return out
+	}
+	gather(out, "", doc)
+	return out
+}
+
+func gather(out map[string]string, at string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			gather(out, at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name), member)
+		}
+	case []any:
+		for i, item := range v {
+			gather(out, at+"/"+strconv.Itoa(i), item)
+		}
+	default:
+		text, _ := json.Marshal(v) // what was decoded can be encoded
+		out[at] = string(text)
+	}
+}
+
+// differing are the places where two answers differ, but for the contract's
+// marks, sorted.
+func differing(c oncehttp.Contract, a, b answer) []string {
+	one, two := a.leaves(), b.leaves()
+	var places []string
+	for place := range maps.All(one) {
+		if one[place] != two[place] {
+			places = append(places, place)
+		}
+	}
+	for place := range two {
+		if _, ok := one[place]; !ok {
+			places = append(places, place)
+		}
+	}
+	places = slices.DeleteFunc(places, func(p string) bool {
+		return p == c.Replay.Pointer || p == c.Origin.Pointer || p == c.Ignored.Pointer
+	})
+	slices.Sort(places)
+	return places
+}
+
+// naming is the place where two answers, which tell of two effects, call them by
+// different names; empty: it cannot be told. Nearer to the root is better, id is
+// better than order_id, and what numbers requests is none.
+func naming(c oncehttp.Contract, a, b answer) string {
+	best, cost := "", 0
+	for _, place := range differing(c, a, b) {
+		rank, ok := nameRank(place)
+		if ok && a.leaves()[place] != "" && b.leaves()[place] != "" && (best == "" || rank < cost) {
+			best, cost = place, rank
+		}
+	}
+	return best
+}
+
+func nameRank(place string) (int, bool) {
+	if place == location {
+		return 1000, true
+	}
+	depth := strings.Count(place, "/")
+	words := strings.ToLower(strings.ReplaceAll(place, "-", "_"))
+	for _, no := range []string{"request", "trace", "correlation", "idempot"} {
+		if strings.Contains(words, no) {
+			return 0, false
+		}
+	}
+	last := place[strings.LastIndexByte(place, '/')+1:]
+	switch lower := strings.ToLower(last); {
+	case lower == "id":
+		return depth, true
+	case lower == "uuid", lower == "guid", lower == "reference":
+		return 100 + depth, true
+	case strings.HasSuffix(lower, "_id"), strings.HasSuffix(last, "Id"), strings.HasSuffix(last, "ID"), strings.HasSuffix(lower, "-id"):
+		return 200 + depth, true
+	}
+	return 0, false
+}
