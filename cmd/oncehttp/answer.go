@@ -29,8 +29,6 @@ func (a answer) response(req *http.Request) *http.Response {
 	}
 }
 
-func (a answer) success() bool { return a.status/100 == 2 }
-
 // refusal: a 4xx that speaks of the request, and not of the moment or of who
 // sends it.
 func (a answer) refusal() bool {
@@ -50,7 +48,7 @@ type reading struct {
 
 // read lets package oncehttp read an answer to a request with the key.
 func read(ctx context.Context, c oncehttp.Contract, key string, a answer) (r reading, err error) {
-	o, err := play(ctx, c, key, a)
+	o, err := replay(ctx, c, key, a)
 	if err != nil {
 		return r, err
 	}
@@ -85,7 +83,7 @@ func verdictOf(ctx context.Context, c oncehttp.Contract, key string, a answer) (
 			rules[i].Verdict, rules[i].Reference = oncehttp.VerdictUnknown, ""
 		}
 	}
-	o, err := play(ctx, oncehttp.Contract{Answers: append(rules, oncehttp.Answer{Status: []int{a.status}, Verdict: oncehttp.VerdictUnknown})}, key, a)
+	o, err := replay(ctx, oncehttp.Contract{Answers: append(rules, oncehttp.Answer{Status: []int{a.status}, Verdict: oncehttp.VerdictUnknown})}, key, a)
 	if err != nil {
 		return oncehttp.VerdictUnknown, err
 	}
@@ -103,16 +101,16 @@ func carries(ctx context.Context, m oncehttp.Marker, key string, a answer) (bool
 	if len(m.Headers) == 0 && m.Pointer == "" && len(m.Status) == 0 {
 		return false, nil
 	}
-	o, err := play(ctx, oncehttp.Contract{Replay: m, Answers: []oncehttp.Answer{{Status: []int{a.status}, Verdict: oncehttp.VerdictDone}}}, key, a)
+	o, err := replay(ctx, oncehttp.Contract{Replay: m, Answers: []oncehttp.Answer{{Status: []int{a.status}, Verdict: oncehttp.VerdictDone}}}, key, a)
 	if err != nil {
 		return false, err
 	}
 	return o.Reason == oncehttp.StoredFailure || o.Response != nil && o.Response.Replayed, nil
 }
 
-// play lets a client get the answer to a POST of its own. Of the contract only
+// replay lets a client get the answer to a POST of its own. Of the contract only
 // what it says of answers counts.
-func play(ctx context.Context, c oncehttp.Contract, key string, a answer) (*oncehttp.Outcome, error) {
+func replay(ctx context.Context, c oncehttp.Contract, key string, a answer) (*oncehttp.Outcome, error) {
 	c = oncehttp.Contract{
 		Name: "reading", Match: oncehttp.Match{Hosts: []string{"*"}},
 		Carrier: oncehttp.Carrier{Kind: oncehttp.CarrierHeader, Name: "Idempotency-Key"},

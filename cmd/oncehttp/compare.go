@@ -54,7 +54,11 @@ func (e evidence) name(s shot) string {
 	if e.names == "" || !s.success() {
 		return ""
 	}
-	return s.leaves()[e.names]
+	name := s.leaves()[e.names]
+	if name == "null" || name == `""` {
+		return ""
+	}
+	return name
 }
 
 // kindOf compares an answer with the first under the same key, which was a
@@ -63,7 +67,7 @@ func (e evidence) kindOf(first, again shot) (k kind, changed []string) {
 	switch {
 	case again.verdict == oncehttp.VerdictInProgress, again.verdict == oncehttp.VerdictUnknown && again.reason == oncehttp.InProgress:
 		return running, nil
-	case again.verdict == oncehttp.VerdictDone && !again.success():
+	case again.verdict == oncehttp.VerdictDone && first.verdict != oncehttp.VerdictDone:
 		return done, nil
 	case again.refusal():
 		return refused, nil

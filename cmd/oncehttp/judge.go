@@ -73,19 +73,21 @@ const unnamed = "no place is known where answers name their effects; say it with
 
 // judgeMarks is of the marks of a replayed answer and of an ignored key.
 func judgeMarks(e evidence, first, again shot) []finding {
-	c := e.contract
-	onFirst := finding{Check: "replay mark, first answer", Declared: "absent", Seen: presence(first.replayed), Verdict: agree(!first.replayed)}
-	onRepeat := finding{Check: "replay mark, repeat", Declared: "present", Seen: presence(again.replayed), Verdict: agree(again.replayed)}
-	if isZero(c.Replay) {
-		onFirst.Declared, onFirst.Seen, onFirst.Verdict = "none", "not looked for", notDeclared
-		onRepeat.Declared, onRepeat.Seen, onRepeat.Verdict = "none", "no header that the first had not", notDeclared
-		if added := headersAdded(first, again); len(added) > 0 {
-			onRepeat.Seen, onRepeat.Note = "headers that the first had not: "+few(added), "one of them may be a mark of a replayed answer"
-		}
-	} else if k, _ := e.kindOf(first, again); !again.replayed && (k == anew || k == untold || k == running) {
-		onRepeat.Verdict, onRepeat.Note = cannotTell, "the answer was not known to be a repeat's"
+	found := []finding{
+		{Check: "replay mark, first answer", Declared: "absent", Seen: presence(first.replayed), Verdict: agree(!first.replayed)},
+		{Check: "replay mark, repeat", Declared: "present", Seen: presence(again.replayed), Verdict: agree(again.replayed)},
 	}
-	found := []finding{onFirst, onRepeat}
+	k, _ := e.kindOf(first, again)
+	if !again.replayed && !slices.Contains([]kind{stored, current, empty, done}, k) {
+		found[1].Verdict, found[1].Note = cannotTell, "the answer is not known to be a repeat's"
+	}
+	if isZero(e.contract.Replay) {
+		f := finding{Check: "replay mark, repeat", Declared: "none", Seen: "no header that the first had not", Verdict: notDeclared}
+		if added := headersAdded(first, again); len(added) > 0 {
+			f.Seen, f.Note = "headers that the first had not: "+few(added), "one of them may be a mark of a replayed answer"
+		}
+		found = []finding{f}
+	}
 	if first.ignored || again.ignored {
 		found = append(found, finding{
 			Check: "mark of an ignored key", Declared: "only where the key is ignored", Seen: "present on an answer to a keyed request",
@@ -183,6 +185,11 @@ func judgeOtherBody(e evidence, first, repeat, other shot) finding {
 		Check:    "same key, other body",
 		Declared: []string{"not known", "refused", "the first answer again", "carried out as well", "carried out in place of the first", "a success, and nothing done"}[compared.Mismatch],
 	}
+	known := slices.ContainsFunc(e.contract.Answers, func(r oncehttp.Answer) bool { return r.Verdict == oncehttp.VerdictMismatch })
+	byRule := known && compared.Mismatch == oncehttp.MismatchUnknown
+	if byRule {
+		f.Declared = "no more than a rule for its refusal"
+	}
 	k, changed := e.kindOf(first, other)
 	repeated, _ := e.kindOf(first, repeat)
 	f.Seen = fmt.Sprintf("%d, %s", other.status, k.seen(changed))
@@ -202,11 +209,12 @@ func judgeOtherBody(e evidence, first, repeat, other shot) finding {
 		if other.success() {
 			f.Note = unnamed
 		}
+	case byRule && other.verdict == oncehttp.VerdictMismatch:
+		f.Verdict = agrees
 	case compared.Mismatch == oncehttp.MismatchUnknown:
 		f.Verdict = notDeclared
 	case compared.Mismatch == oncehttp.MismatchRejects && k == refused:
 		f.Verdict = agrees
-		known := slices.ContainsFunc(e.contract.Answers, func(r oncehttp.Answer) bool { return r.Verdict == oncehttp.VerdictMismatch })
 		if known && other.verdict != oncehttp.VerdictMismatch {
 			f.Verdict, f.Note = contradicts, "no rule of the contract knows this refusal for a mismatch"
 		}
@@ -227,6 +235,8 @@ func judgeRefusal(c oncehttp.Contract, bad, good shot) finding {
 	declared := c.Stored.Refusals && !excepted
 	f := finding{Check: "after a refusal", Declared: "no promise that refusals are kept", Verdict: cannotTell}
 	switch {
+	case c.Stored.Refusals && !bad.refusal():
+		f.Declared = "refusals are kept under the key"
 	case declared:
 		f.Declared = fmt.Sprintf("a %d is kept under the key", bad.status)
 	case excepted:
@@ -300,7 +310,7 @@ func judgeOrigin(c oncehttp.Contract, shots []shot) finding {
 			with++
 		case s.success():
 			successes++
-		case s.status/100 == 4:
+		case s.status/100 == 2 || s.status/100 == 4:
 			others++
 		}
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
+	"encoding/xml"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +14,9 @@ import (
 // location is where an answer without a body may name its effect.
 const location = "header Location"
 
-// leaves are the values in an answer's JSON body that are neither objects nor
-// lists, by their JSON pointers, and its Location. Of another body there are none.
+// leaves are the values in an answer's body that are neither objects nor lists,
+// by their JSON pointers, and its Location. In XML they are the texts of elements,
+// by paths of local names. Of another body there are none.
 func (a answer) leaves() map[string]string {
 	out := map[string]string{}
 	if l := a.header.Get("Location"); l != "" {
@@ -24,11 +25,34 @@ func (a answer) leaves() map[string]string {
 	d := json.NewDecoder(bytes.NewReader(a.body))
 	d.UseNumber()
 	var doc any
-	if d.Decode(&doc) != nil {
-		return out
+	if d.Decode(&doc) == nil {
+		gather(out, "", doc)
+	} else if bytes.HasPrefix(bytes.TrimSpace(a.body), []byte("<")) {
+		gatherXML(out, a.body)
 	}
-	gather(out, "", doc)
 	return out
+}
+
+// gatherXML stops where the text is no XML. Elements of one path are one leaf.
+func gatherXML(out map[string]string, body []byte) {
+	d := xml.NewDecoder(bytes.NewReader(body))
+	at := ""
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			at += "/" + t.Name.Local
+		case xml.EndElement:
+			at = at[:strings.LastIndexByte(at, '/')]
+		case xml.CharData:
+			if text := strings.TrimSpace(string(t)); text != "" {
+				out[at] += strconv.Quote(text)
+			}
+		}
+	}
 }
 
 func gather(out map[string]string, at string, v any) {
@@ -52,7 +76,7 @@ func gather(out map[string]string, at string, v any) {
 func differing(c oncehttp.Contract, a, b answer) []string {
 	one, two := a.leaves(), b.leaves()
 	var places []string
-	for place := range maps.All(one) {
+	for place := range one {
 		if one[place] != two[place] {
 			places = append(places, place)
 		}

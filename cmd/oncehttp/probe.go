@@ -24,9 +24,7 @@ type check struct {
 	what     string
 	// skip says why it is left out; empty: it is not.
 	skip string
-	// silent: the contract declares nothing to check.
-	silent bool
-	run    func(ctx context.Context, p *prober, s *state) ([]finding, error)
+	run  func(ctx context.Context, p *prober, s *state) ([]finding, error)
 }
 
 // state is what the first check leaves to the others.
@@ -35,7 +33,7 @@ type state struct {
 	first, repeat shot
 }
 
-// plan lists the checks of a contract.
+// plan lists the checks of a contract, and which of them are left out.
 func plan(o options) []check {
 	c := o.contract
 	checks := []check{
@@ -43,10 +41,18 @@ func plan(o options) []check {
 		{name: "same key twice at once", requests: 2, what: "two equal requests at once, with a key of their own", run: together},
 		{name: "same key, other body", requests: 1, what: "another body with the first key", run: otherBody},
 		{name: "after a refusal", requests: 2, what: "the bad body, and a good one with the same key", run: afterRefusal},
-		{name: "key too long", requests: 1, what: "a key that is one byte longer than allowed", run: badKey("key too long", tooLong)},
-		{name: "key outside alphabet", requests: 1, what: "a key with a byte that is not allowed", run: badKey("key outside alphabet", outside)},
-		{name: "key that is no UUID", requests: 1, what: "a key that is nearly a UUID", run: badKey("key that is no UUID", noUUID)},
-		{name: "no key", requests: 1, what: "a request without a key", run: noKey},
+	}
+	if c.Key.Max > 0 && c.Key.Max <= mostKeyLength {
+		checks = append(checks, check{name: "key too long", requests: 1, what: "a key one byte longer than allowed", run: badKey("key too long", tooLong)})
+	}
+	if strange(c.Key.Alphabet) != 0 {
+		checks = append(checks, check{name: "key outside alphabet", requests: 1, what: "a key with a byte that is not allowed", run: badKey("key outside alphabet", outside)})
+	}
+	if c.Key.UUID != oncehttp.UUIDNone {
+		checks = append(checks, check{name: "key that is no UUID", requests: 1, what: "a key that is nearly a UUID", run: badKey("key that is no UUID", noUUID)})
+	}
+	if c.Carrier.Kind != oncehttp.CarrierPath {
+		checks = append(checks, check{name: "no key", requests: 1, what: "a request without a key", run: noKey})
 	}
 	room := o.most
 	for i := range checks {
@@ -56,14 +62,6 @@ func plan(o options) []check {
 			k.skip = "the body holds no {n}, so that it cannot be another"
 		case k.name == "after a refusal" && len(o.template.bad) == 0:
 			k.skip = "no -bad-body is given"
-		case k.name == "key too long" && (c.Key.Max == 0 || c.Key.Max > mostKeyLength):
-			k.skip, k.silent = "no length to go over", true
-		case k.name == "key outside alphabet" && strange(c.Key.Alphabet) == 0:
-			k.skip, k.silent = "no alphabet", true
-		case k.name == "key that is no UUID" && c.Key.UUID == oncehttp.UUIDNone:
-			k.skip, k.silent = "any text", true
-		case k.name == "no key" && c.Carrier.Kind == oncehttp.CarrierPath:
-			k.skip = "the path has no place for no key"
 		case k.requests > room:
 			k.skip = fmt.Sprintf("-effects %d leaves no room for it", o.most)
 		}
@@ -127,8 +125,6 @@ func (p *prober) probe(ctx context.Context, checks []check) report {
 			found, stopped = k.run(ctx, p, &s)
 		}
 		switch {
-		case k.silent:
-			found = []finding{{Check: k.name, Declared: k.skip, Seen: "not tried", Verdict: notDeclared}}
 		case skip != "":
 			found = []finding{{Check: k.name, Seen: "not tried", Verdict: cannotTell, Note: skip}}
 		case stopped != nil:

@@ -35,10 +35,10 @@ func sentLines(e evidence, shots []shot) []sent {
 	for i, s := range shots {
 		lines[i].Status = s.status
 		if s.key != "" {
-			lines[i].Key = print([]byte(s.key))
+			lines[i].Key = printOf([]byte(s.key))
 		}
 		if len(s.body) > 0 {
-			lines[i].Answer = print(s.body)
+			lines[i].Answer = printOf(s.body)
 		}
 		lines[i].Effect = clipped(e.name(s))
 	}

@@ -89,8 +89,10 @@ func (t *template) freeze(ctx context.Context, c oncehttp.Contract, key string, 
 		return out, err
 	}
 	req.Header = t.header.Clone()
-	c.Match.Hosts = []string{"*"}
-	c.Plant = oncehttp.Plant{}
+	c.Match.Hosts, c.Plant, c.Lookups = []string{"*"}, oncehttp.Plant{}, nil
+	if strings.EqualFold(c.Match.Header, c.Carrier.Name) { // it asks for a key of the caller's
+		c.Match.Header, c.Match.HeaderValue = "", ""
+	}
 	o, err := consult(cfg, c, req)
 	if err != nil {
 		return out, err

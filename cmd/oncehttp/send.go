@@ -28,6 +28,12 @@ type shot struct {
 	err error
 }
 
+// success: the answer tells of an effect, and no rule of the contract says
+// otherwise.
+func (s shot) success() bool {
+	return s.status/100 == 2 && s.state != oncehttp.Rejected && (s.verdict == oncehttp.VerdictUnknown || s.verdict == oncehttp.VerdictDone)
+}
+
 // A prober sends requests and remembers what came of them.
 type prober struct {
 	contract  oncehttp.Contract
@@ -59,17 +65,18 @@ func (p *prober) send(ctx context.Context, requests ...frozen) ([]shot, error) {
 		})
 	}
 	sending.Wait()
-	p.shots = append(p.shots, shots...)
+	defer func() { p.shots = append(p.shots, shots...) }()
 	for i := range shots {
-		if shots[i].err != nil {
-			return nil, fmt.Errorf("request %d had no answer, and may have had an effect: %w", len(p.shots)-len(shots)+i+1, shots[i].err)
-		}
-		if shots[i].status == http.StatusTooManyRequests {
-			return nil, errThrottled
+		s := &shots[i]
+		if s.err != nil {
+			return nil, fmt.Errorf("request %d had no answer, and may have had an effect: %w", len(p.shots)+i+1, s.err)
 		}
 		var err error
-		if shots[i].reading, err = read(ctx, p.contract, shots[i].key, shots[i].answer); err != nil {
+		if s.reading, err = read(ctx, p.contract, s.key, s.answer); err != nil {
 			return nil, err
+		}
+		if s.status == http.StatusTooManyRequests && s.verdict == oncehttp.VerdictUnknown {
+			return nil, errThrottled
 		}
 	}
 	return shots, nil
@@ -94,9 +101,9 @@ func (p *prober) sendOne(ctx context.Context, f frozen) (answer, error) {
 	return answer{status: resp.StatusCode, header: resp.Header, body: body}, err
 }
 
-// print names a key or a body without showing it. A key's is the one that package
+// printOf names a key or a body without showing it. A key's is the one that package
 // oncehttp logs.
-func print(text []byte) string {
+func printOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:4])
 }
