@@ -54,11 +54,7 @@ func (e evidence) name(s shot) string {
 	if e.names == "" || !s.success() {
 		return ""
 	}
-	name := s.leaves()[e.names]
-	if name == "null" || name == `""` {
-		return ""
-	}
-	return name
+	return s.leaves()[e.names]
 }
 
 // kindOf compares an answer with the first under the same key, which was a

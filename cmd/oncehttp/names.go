@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func gatherXML(out map[string]string, body []byte) {
 			at = at[:strings.LastIndexByte(at, '/')]
 		case xml.CharData:
 			if text := strings.TrimSpace(string(t)); text != "" {
-				out[at] += strconv.Quote(text)
+				out[at] = strings.TrimSpace(out[at] + " " + text)
 			}
 		}
 	}
@@ -65,9 +66,12 @@ func gather(out map[string]string, at string, v any) {
 		for i, item := range v {
 			gather(out, at+"/"+strconv.Itoa(i), item)
 		}
-	default:
-		text, _ := json.Marshal(v) // what was decoded can be encoded
-		out[at] = string(text)
+	case string:
+		out[at] = v
+	case nil:
+		out[at] = ""
+	default: // json.Number, bool
+		out[at] = fmt.Sprint(v)
 	}
 }
 

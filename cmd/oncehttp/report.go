@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 )
 
@@ -48,7 +47,6 @@ func sentLines(e evidence, shots []shot) []sent {
 // clipped shortens what an API calls an effect, and keeps control characters out.
 func clipped(name string) string {
 	const most = 64
-	name = strings.Trim(name, `"`)
 	if len(name) > most {
 		name = name[:most] + "..."
 	}
