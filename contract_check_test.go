@@ -64,9 +64,9 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
 			c.Key = KeyRule{Form: FormHex, Alphabet: "0123456789abcdef"}
 		}},
-		{"Key.UUID is set and Carrier.Name has a *", func(c *Contract) {
+		{"Key.UUID and Carrier.Name with a * agree only as UUIDAny and FormUUID", func(c *Contract) {
 			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
-			c.Key.UUID = UUIDAny
+			c.Key.UUID = UUIDRandom
 		}},
 		{"Key.UUID asks for a UUID and Key.Form makes none", func(c *Contract) { c.Key.UUID, c.Key.Form = UUIDAny, FormLong }},
 		{"Key.UUID asks for a random UUID and Key.Form makes none", func(c *Contract) { c.Key.UUID, c.Key.Form = UUIDRandom, FormDerived }},

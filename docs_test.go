@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/contracts"
 	"github.com/oncehttp/oncehttp/mockserver/servertest"
 )
 

@@ -30,10 +30,10 @@ func TestAValueIsEscapedForWhereItStandsInALookup(t *testing.T) {
 		"/pay":                           "/pay",
 		"/pay/{key}":                     "/pay/k-1",
 		"/pay/{/reference}":              "/pay/order%2042%2F%C3%A9",
-		"/pay?ref={/reference}&x={id}":   "/pay?ref=order+42%2F%C3%A9&x=" + plantedID,
+		"/pay?ref={/reference}&x={id}":   "/pay?ref=order+42%2F%C3%A9&x=" + r.planted(),
 		"/pay?since={since}":             "/pay?since=2026-02-28",
 		"/a/{query.account}/b/{/amount}": "/a/7/b/500",
-		"/s?q=m%5B'id'%5D:'{id}'":        "/s?q=m%5B'id'%5D:'" + plantedID + "'",
+		"/s?q=m%5B'id'%5D:'{id}'":        "/s?q=m%5B'id'%5D:'" + r.planted() + "'",
 		"/s?q={/to/id}":                  "/s?q=x%27y",
 	} {
 		got, whole := Lookup{URL: template}.target(r, body)

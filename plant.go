@@ -4,7 +4,7 @@ import "github.com/google/uuid"
 
 // plantSpace is the name space (RFC 9562 section 6.6) of what is planted beside
 // a key.
-var plantSpace = uuid.MustParse("b3f0c6a2-5f0e-4d53-9a3c-7e1f5b6d2c48")
+var plantSpace = uuid.UUID{0xb3, 0xf0, 0xc6, 0xa2, 0x5f, 0x0e, 0x4d, 0x53, 0x9a, 0x3c, 0x7e, 0x1f, 0x5b, 0x6d, 0x2c, 0x48}
 
 // plant writes an id into the request that the intent is begun with, and returns
 // its body. Where there is no place for it, or something stands there already,

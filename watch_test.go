@@ -102,6 +102,7 @@ func TestAWatchedConnectionProvesThatNothingWasWrittenAndNothingMore(t *testing.
 					limits = append(limits, n)
 				}
 				for _, limit = range limits {
+					synctest.Wait() // what was cut off before has been noted
 					sent := len(b.srv.Requests())
 					o := try()
 					if limit > handshake {

@@ -19,7 +19,7 @@ import (
 func profileOf(c oncehttp.Contract) mockserver.Profile {
 	p := mockserver.Profile{
 		Name:   c.Name,
-		Source: strings.Join(c.Sources[:min(1, len(c.Sources))], ""),
+		Source: append(c.Sources[:len(c.Sources):len(c.Sources)], "no source: the API's silence")[0],
 
 		Carrier:     mockserver.Carrier{Kind: carrierKind(c.Carrier.Kind), Name: c.Carrier.Name, Quoted: c.Carrier.Quoted},
 		KeyMin:      c.Key.Min,
