@@ -90,7 +90,7 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 		{"Window.Length is zero; say how long", func(c *Contract) { c.Window.Length = 0 }},
 		{"Window.Length is 1h0m0s and Window.Kind says that there is none", func(c *Contract) { c.Window.Kind = WindowForever }},
 		{"Window.Length is 1h0m0s and Window.Kind says that there is none", func(c *Contract) { c.Window.Kind = WindowUnknown }},
-		{"Window.Kind is 3", func(c *Contract) { c.Window.Kind = WindowForever + 1 }},
+		{"Window.Kind is 5", func(c *Contract) { c.Window.Kind = WindowAccount + 1 }},
 		{`Origin.Headers[0] "" is not a header name`, func(c *Contract) { c.Origin.Headers = []string{""} }},
 		{"Replay.Values is set and nothing says where", func(c *Contract) { c.Replay = Marker{Values: []string{"true"}} }},
 		{`Ignored.Pointer "a" is not a JSON pointer (RFC 6901): it does not start with "/"`, func(c *Contract) { c.Ignored.Pointer = "a" }},
