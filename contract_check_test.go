@@ -105,7 +105,7 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 		{"Answers[0].At is set without Codes", func(c *Contract) { c.Answers = []Answer{{Status: []int{409}, At: []string{"/code"}}} }},
 		{`Answers[0].Codes[0] "" is empty`, func(c *Contract) { c.Answers = []Answer{{Codes: []string{""}}} }},
 		{`Answers[0].Codes[0] "a*b" is empty or has a * inside`, func(c *Contract) { c.Answers = []Answer{{Codes: []string{"a*b"}}} }},
-		{"Answers[0].Verdict is 9", func(c *Contract) { c.Answers = []Answer{{Status: []int{409}, Verdict: VerdictRefused + 1}} }},
+		{"Answers[0].Verdict is 10", func(c *Contract) { c.Answers = []Answer{{Status: []int{409}, Verdict: VerdictKeysDown + 1}} }},
 		{"Answers[0].Reference is set and the verdict is not VerdictDone", func(c *Contract) { c.Answers = []Answer{{Status: []int{409}, Reference: "/id"}} }},
 		{`Answers[0].Reference "id" is not a JSON pointer`, func(c *Contract) {
 			c.Answers = []Answer{{Status: []int{409}, Reference: "id", Verdict: VerdictDone}}
