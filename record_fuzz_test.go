@@ -41,7 +41,10 @@ func sampleRecords() []record {
 	conflict.Words = []word{{At: at, From: Pending, To: Confirmed, By: "ada", Why: "seen"}}
 	born := fresh
 	born.Begun.Born, born.Begun.Adopted, born.Begun.Window, born.Begun.Sealed, born.Begun.Principal = at.Add(-time.Hour), true, Window{Kind: WindowForever}, true, "ab"
-	return []record{fresh, started, exposed, idempotent, parked, incomplete, again, conflict, born, conflict.tombstone()}
+	told := started
+	told.Begun.Carrier, told.Begun.Stamped, told.Sending = Carrier{Kind: CarrierJSON, Name: "/e/*/id"}, at, &sending{ID: "1", At: at, Stamps: true}
+	told.Begun.Companions = []Companion{{Kind: CarrierHeader, Name: "First-Sent", Value: CompanionSentIMF}, {Kind: CarrierForm, Name: "p", Text: "x"}}
+	return []record{fresh, told, started, exposed, idempotent, parked, incomplete, again, conflict, born, conflict.tombstone()}
 }
 
 func addRecords(f *testing.F, add func(text []byte)) {
