@@ -155,7 +155,7 @@ func (c *Client) drive(f *flight, m machine, e event) {
 		if e.kind == evSaved {
 			c.tell(before, m.rec)
 		}
-		if cmd.kind == cmdWait || cmd.kind == cmdSettle || cmd.kind == cmdLookUp {
+		if cmd.kind == cmdWait || cmd.kind == cmdSettle {
 			c.leaveGate(f)
 		}
 		switch cmd.kind {

@@ -257,3 +257,17 @@ func FuzzLookupAnswer(f *testing.F) {
 		}
 	})
 }
+
+// The draft may be begun once more, under another record.
+func TestPlantingLeavesTheDraftAsItIs(t *testing.T) {
+	t.Parallel()
+	d := draft{begun: begun{Header: http.Header{}}, body: []byte(`{}`)}
+	for range 2 {
+		r := record{ID: uuid.MustParse(plantedID), Begun: d.begun}
+		body := r.plant(Plant{Kind: CarrierHeader, Name: "X-Ref"}, d.body, 100)
+		require.Equal(t, plantedID, r.planted())
+		require.Equal(t, plantedID, r.Begun.Header.Get("X-Ref"))
+		require.Equal(t, d.body, body)
+		require.Empty(t, d.begun.Header)
+	}
+}
