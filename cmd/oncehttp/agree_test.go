@@ -19,6 +19,7 @@ func targets() []target {
 		plain(),
 		stripeCharge(),
 		{contract: "stripe-v2", url: "https://api.stripe.com/v2/core/accounts", body: `{"amount":{n}}`, bad: `{"amount":"BAD"}`},
+		{contract: "stripe-payouts", url: "https://api.stripe.com/v1/payouts", media: form, body: "amount={n}"}, // which can be looked up
 		{contract: "modern-treasury", url: "https://app.moderntreasury.com/api/payment_orders", body: `{"amount":{n}}`, bad: `{"amount":"BAD"}`},
 		{contract: "qonto-transfers", url: "https://thirdparty.qonto.com/v2/external_transfers", body: `{"amount":{n}}`},
 		{contract: "qonto-transfer-batch", url: "https://thirdparty.qonto.com/v2/external_transfers/checkout", body: `{"external_transfers":[{"amount":{n}},{"amount":2}]}`},

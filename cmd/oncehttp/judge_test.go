@@ -42,6 +42,8 @@ func TestWeakEvidenceContradictsNothing(t *testing.T) {
 		"two at once, and none succeeds":        judgeTogether(known(c), said(409, ""), said(409, ""))[0],
 		"two at once, and nothing is named":     judgeTogether(blind, said(201, `{"ok":true}`), said(201, `{"ok":true}`))[0],
 		"another body is answered 503":          judgeOtherBody(known(rejects), first, first, said(503, "")),
+		"what differs is not compared":          judgeOtherBody(known(oncehttp.Contract{Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchRejects, Except: []string{"/n"}}}), first, first, first),
+		"the body is not compared":              judgeOtherBody(known(oncehttp.Contract{Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchRejects, Parts: oncehttp.PartPath}}), first, first, first),
 		"another body, and nothing is named":    judgeOtherBody(evidence{contract: rejects}, first, first, said(201, `{"ok":true}`)),
 		"the bad body is accepted":              judgeRefusal(oncehttp.Contract{Stored: oncehttp.Stored{Refusals: true}}, first, first),
 		"the bad body is answered 401":          judgeRefusal(oncehttp.Contract{Stored: oncehttp.Stored{Refusals: true}}, said(401, ""), said(201, "")),
@@ -101,6 +103,29 @@ func TestEachDeclaredEffectOfAnotherBodyIsKnown(t *testing.T) {
 			assert.Equal(t, want, f.Verdict, "effect %d, %s: %+v", effect, name, f)
 		}
 	}
+}
+
+func TestASpentKeyIsAKeptRefusal(t *testing.T) {
+	t.Parallel()
+	c := oncehttp.Contract{Stored: oncehttp.Stored{Refusals: true}}
+	assert.Equal(t, agrees, judgeRefusal(c, said(400, `{"a":1}`), said(409, `{"b":1}`).by(oncehttp.VerdictKeySpent)).Verdict)
+	assert.Equal(t, agrees, judgeRefusal(c, said(400, `{"a":1}`), said(422, `{"b":1}`).by(oncehttp.VerdictMismatch)).Verdict)
+}
+
+func TestTheExitCodeSaysWhatWasFound(t *testing.T) {
+	t.Parallel()
+	of := func(stopped string, verdicts ...verdict) int {
+		r := report{Stopped: stopped}
+		for _, v := range verdicts {
+			r.Findings = append(r.Findings, finding{Verdict: v})
+		}
+		return r.exit()
+	}
+	assert.Equal(t, exitAgrees, of("", agrees, notDeclared, cannotTell))
+	assert.Equal(t, exitContradicts, of("", agrees, contradicts))
+	assert.Equal(t, exitContradicts, of("stopped", contradicts))
+	assert.Equal(t, exitNotDone, of("stopped", agrees))
+	assert.Equal(t, exitNotDone, of("", notDeclared, cannotTell), "nothing was found out")
 }
 
 func TestARuleForAMismatchIsJudgedByItself(t *testing.T) {

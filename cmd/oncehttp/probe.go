@@ -90,13 +90,9 @@ func probe(ctx context.Context, args []string, sh shell) int {
 		return exitAgrees
 	}
 	checks := plan(o)
-	// All that can be wrong with the flags shows before anything is sent.
-	trial := o.template
-	for _, k := range [][]byte{trial.next(), o.template.bad} {
-		if _, err := trial.freeze(ctx, o.contract, "", k); err != nil && k != nil {
-			fmt.Fprintf(sh.stderr, "oncehttp probe: %v\n", err)
-			return exitUsage
-		}
+	if err := o.template.tryOut(ctx, o.contract); err != nil {
+		fmt.Fprintf(sh.stderr, "oncehttp probe: %v\n", err)
+		return exitUsage
 	}
 	printPlan(sh, o, checks)
 	if o.dryRun {
@@ -165,12 +161,9 @@ func again(ctx context.Context, p *prober, s *state) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	control, another, err := p.fire(ctx, p.contract, "", p.template.next())
+	_, another, err := p.fire(ctx, p.contract, "", p.template.next())
 	if err != nil {
 		return nil, err
-	}
-	if control.key == f.key {
-		return nil, errors.New("the request has a key already; leave the key to the probe")
 	}
 	*s = state{evidenceOf(p.contract, first, another, p.template.id), first, repeats[0]}
 	return append([]finding{judgeRepeat(s.evidence, first, repeats[0])}, judgeMarks(s.evidence, first, repeats[0])...), nil

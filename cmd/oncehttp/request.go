@@ -99,9 +99,28 @@ func (t *template) freeze(ctx context.Context, c oncehttp.Contract, key string, 
 	}
 	out.key = o.Key
 	if c.Carrier.Kind != oncehttp.CarrierNone && (o.Key == "" || key != "" && o.Key != key) {
-		return out, fmt.Errorf("contract %s does not speak of this request (method, path, headers or what its body asks for), or the request has a key already", c.Name)
+		return out, fmt.Errorf("contract %s does not speak of this request (method, path, headers or what its body asks for), or it has a key already", c.Name)
 	}
 	return out, nil
+}
+
+// tryOut says what keeps the requests from being made, before any is sent.
+func (t template) tryOut(ctx context.Context, c oncehttp.Contract) error {
+	one, err := t.freeze(ctx, c, "", t.next())
+	if err != nil {
+		return err
+	}
+	two, err := t.freeze(ctx, c, "", t.next())
+	if err != nil {
+		return err
+	}
+	if one.key == two.key {
+		return errors.New("the request has a key already; leave the key to the probe")
+	}
+	if len(t.bad) > 0 {
+		_, err = t.freeze(ctx, c, "", t.bad)
+	}
+	return err
 }
 
 // keyless is the contract of the same request without a key.

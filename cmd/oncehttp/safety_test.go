@@ -72,6 +72,7 @@ func TestWrongFlagsSendNothingAndSayWhatToDo(t *testing.T) {
 		"no such file":                      g.args(t, "-bad-body", "/nowhere/at/all"),
 		"-header wants":                     g.args(t, "-header", "Name"),
 		"not that of JSON":                  append(target{contract: "mercury-transactions", url: "https://api.mercury.com/api/v1/account/a/transactions", media: "text/plain"}.args(t), "-dry-run"),
+		"has a key already":                 append(target{contract: "mercury-transactions", url: "https://api.mercury.com/api/v1/account/a/transactions"}.args(t), "-body", textFile(t, `{"idempotencyKey":"mine"}`)),
 		"-pause is negative":                g.args(t, "-pause", "-1s"),
 		"cannot be read; write it as https": g.args(t, "-url", "https://api.example.com/%zz?hunter2"),
 	} {
