@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,6 +45,30 @@ func TestARuleOfTheContractIsKnownByItsAnswer(t *testing.T) {
 	r, err := read(t.Context(), c, "key", answer{status: 409, header: http.Header{"X-Done": {"1"}}})
 	require.NoError(t, err)
 	assert.Equal(t, oncehttp.VerdictDone, r.verdict)
+}
+
+func TestASuccessThatARuleTakesForARefusalIsNone(t *testing.T) {
+	t.Parallel()
+	c := oncehttp.Contract{Answers: []oncehttp.Answer{{At: []string{"/error"}, Codes: []string{"*"}, Verdict: oncehttp.VerdictRefused}}}
+	for body, want := range map[string]bool{`{"ok":true}`: true, `{"error":"no_funds"}`: false} {
+		s := shot{answer: answer{status: 200, header: http.Header{"Content-Type": {"application/json"}}, body: []byte(body)}}
+		var err error
+		s.reading, err = read(t.Context(), c, "key", s.answer)
+		require.NoError(t, err)
+		assert.Equal(t, want, s.success(), body)
+	}
+}
+
+func TestALookupOfTheContractIsNotTakenForTheRequest(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse("https://api.example.com/things")
+	require.NoError(t, err)
+	c := contractNamed(t, common)
+	c.Origin, c.Proof = oncehttp.Marker{Headers: []string{"Mine"}}, oncehttp.ProofUnknown // so that it is looked up
+	c.Lookups = []oncehttp.Lookup{{URL: "/things", Items: "/data", Where: "/key"}}
+	f, err := (&template{method: "POST", url: u, header: http.Header{}}).freeze(t.Context(), c, "", []byte("{}"))
+	require.NoError(t, err)
+	assert.Equal(t, "POST", f.method)
 }
 
 func TestAMarkIsSeenOnEveryAnswer(t *testing.T) {
