@@ -38,7 +38,8 @@ func repeatabilityRejected() []oncehttp.Answer {
 // API have them in version 2021-10-01-preview and no more in 2023-03-31, so use [On]
 // for a version whose answers have Repeatability-Result. The service counts five
 // minutes from the time in the second header, by its own clock, and then refuses.
-// Accepted stands on first answers too, so that nothing marks a repeat.
+// Accepted stands on first answers too, so that nothing marks a repeat. A refusal is
+// kept as well, but one of a proxy looks the same and settles nothing.
 var AzureEmail = oncehttp.Contract{
 	Name:       "azure-communication-email",
 	Match:      oncehttp.Match{Path: "/emails:send", Exact: true, Methods: []string{"POST"}},
@@ -50,7 +51,7 @@ var AzureEmail = oncehttp.Contract{
 		Length: 5 * minute, Kind: oncehttp.WindowExact, Anchor: oncehttp.AnchorStamp, After: oncehttp.ExpiryRefuses,
 	},
 	Answers: append(repeatabilityRejected(), oncehttp.Answer{Status: []int{409}, Verdict: oncehttp.VerdictInProgress}),
-	Stored:  oncehttp.Stored{Refusals: true, Failures: oncehttp.KeepingNo},
+	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingNo},
 	Hints:   azureHints(),
 	Proof:   oncehttp.ProofVendor,
 	AsOf:    "2026-10-06",

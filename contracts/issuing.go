@@ -153,7 +153,8 @@ var EnfuceIssuer = oncehttp.Contract{
 
 // SolidV1 is every POST and PATCH of version 1 of Solid's API. Each answer but a
 // rate limit is kept and comes again under the key, failures too. One 409, a
-// conflict in Solid's ledger, asks for a new key: the old one is spent.
+// conflict in Solid's ledger, asks for a new key: the old one is spent. Nothing
+// tells a refusal of Solid's from a proxy's, so that none settles what went before.
 var SolidV1 = solid("solid-v1", "Sd-Idempotency-Key", "/v1", "api.solidfi.com", "test-api.solidfi.com")
 
 // SolidV2 is the same in version 2, where the header has another name. Only its
@@ -170,7 +171,7 @@ func solid(name, carrier, path string, hosts ...string) oncehttp.Contract {
 			Status: []int{409}, At: []string{"/errorCode", "/code", "/sysMessage"},
 			Codes: []string{"EC_QLDB_OCC_ERROR_RETRY", "*qldb occ error*"}, Verdict: oncehttp.VerdictKeySpent,
 		}},
-		Stored: oncehttp.Stored{Refusals: true, Failures: oncehttp.KeepingYes, Except: []int{429}},
+		Stored: oncehttp.Stored{Failures: oncehttp.KeepingYes},
 		Proof:  oncehttp.ProofVendor,
 		AsOf:   "2026-10-06",
 		Sources: []string{

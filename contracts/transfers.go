@@ -455,7 +455,8 @@ var Nium = oncehttp.Contract{
 // customer is told. Its page lists which endpoints keep the key: a copy with
 // their Paths, and with a Proof of its own, may be repeated. The key is the
 // request's id, which tracing may set for purposes of its own: then that is the
-// key. A 5xx says in its body whether the same key can still help.
+// key. A 5xx says in its body whether the same key can still help. Refusals are
+// kept too, but nothing tells them from a proxy's.
 var NiumTravel = oncehttp.Contract{
 	Name:    "nium-travel",
 	Match:   oncehttp.Match{Methods: []string{http.MethodPost}},
@@ -465,7 +466,6 @@ var NiumTravel = oncehttp.Contract{
 	Answers: []oncehttp.Answer{
 		{Status: []int{500, 501, 502, 503, 504}, At: []string{"/retryable"}, Codes: []string{"false"}, Verdict: oncehttp.VerdictUnknown},
 	},
-	Stored:  oncehttp.Stored{Refusals: true},
 	Proof:   oncehttp.ProofUnknown,
 	AsOf:    "2026-10-06",
 	Sources: []string{"https://docs.nium.com/travel/docs/api-idempotency"},
