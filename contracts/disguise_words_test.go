@@ -1,0 +1,176 @@
+package contracts
+
+import (
+	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
+)
+
+// disguises are the words of every API whose contract has a rule for a success, a
+// running attempt or an error that does not look like one, and, beside each, the
+// words that must not be taken for it.
+func disguises() []disguise {
+	of := func(c ...oncehttp.Contract) []oncehttp.Contract { return c }
+	plain := says(422, `{"code":"card_declined"}`)
+	return []disguise{
+		{of(stripe()...), []worded{
+			{"in use", says(409, `{"error":{"type":"invalid_request_error","code":"idempotency_key_in_use"}}`, "Request-Id", "req_1"), running, running, ""},
+			{"in use, says a proxy", says(409, `{"error":{"code":"idempotency_key_in_use"}}`), unknown, unknown, ""},
+			{"another 409", says(409, `{"error":{"type":"invalid_request_error","code":"resource_already_exists"}}`, "Request-Id", "req_1"), refused, unknown, ""},
+			{"mismatch", says(400, `{"error":{"type":"idempotency_error"}}`, "Request-Id", "req_1"), refused, unknown, ""},
+		}},
+		{of(PayPalOrdersV2, PayPalOrdersV1, PayPalPaymentsV2, PayPalPaymentsV1, PayPalPayoutsV1, PayPalSubscriptionsV1, PayPalVaultV3, PayPalWebProfilesV1), []worded{
+			{"in progress", says(409, `{"name":"RESOURCE_CONFLICT","details":[{"issue":"PREVIOUS_REQUEST_IN_PROGRESS"}]}`, "PayPal-Debug-Id", "d1"), running, running, ""},
+			{"in progress, says a proxy", says(409, `{"details":[{"issue":"PREVIOUS_REQUEST_IN_PROGRESS"}]}`), unknown, unknown, ""},
+			{"another issue", says(422, `{"name":"UNPROCESSABLE_ENTITY","details":[{"issue":"ORDER_ALREADY_CAPTURED"}]}`, "PayPal-Debug-Id", "d1"), refused, unknown, ""},
+			{"mismatch", says(409, `{"name":"DUPLICATE_REQUEST_ID"}`, "PayPal-Debug-Id", "d1"), refused, unknown, ""},
+		}},
+		{of(Braintree), []worded{
+			{"validation", says(200, `{"errors":[{"message":"no","extensions":{"errorClass":"VALIDATION"}}],"data":null}`), refused, "", ""},
+			{"limit", says(200, `{"errors":[{"message":"slow","extensions":{"errorClass":"RESOURCE_LIMIT"}}],"data":null}`), throttled, "", ""},
+			{"internal", says(200, `{"errors":[{"message":"oops","extensions":{"errorClass":"INTERNAL"}}],"data":null}`), unknown, "", ""},
+			{"an error without a class", says(200, `{"errors":[{"message":"oops"}]}`), unknown, "", ""},
+			{"no error", says(200, `{"data":{"act":{"id":"t1"}}}`), done, "", ""},
+		}},
+		{of(SquarePayments, SquareRefunds, SquareTerminal, SquareOrders, SquareCommerce, SquareBookings, SquarePeople), []worded{
+			{"try the key again", says(500, `{"errors":[{"category":"API_ERROR","code":"TEMPORARY_ERROR"}]}`), running, running, ""},
+			{"another 500", says(500, `{"errors":[{"category":"API_ERROR","code":"INTERNAL_SERVER_ERROR"}]}`), failing, failing, ""},
+			{"mismatch", says(400, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"IDEMPOTENCY_KEY_REUSED"}]}`), refused, unknown, ""},
+		}},
+		{of(AdyenCheckout, AdyenTransfers), []worded{
+			{"704 in a 422", says(422, `{"status":422,"errorCode":"704"}`, "Transient-Error", "true"), running, running, ""},
+			{"704 in a 409", says(409, `{"status":409,"errorCode":"704"}`, "Transient-Error", "true"), running, running, ""},
+			{"another 422", says(422, `{"status":422,"errorCode":"14_030"}`), refused, unknown, ""},
+			{"keys are down", says(503, `{"status":503,"errorCode":"703"}`, "Transient-Error", "true"), throttled, throttled, ""},
+		}},
+		{of(CheckoutPayments, CheckoutActions), []worded{
+			{"conflict", says(409, ``, "Cko-Request-Id", "r1"), running, running, ""},
+			{"a conflict without its mark", says(409, ``), unknown, unknown, ""},
+			{"refusal", says(422, `{"error_codes":["amount_invalid"]}`, "Cko-Request-Id", "r1"), refused, unknown, ""},
+		}},
+		{of(WorldpayWPG), []worded{
+			{"9 in a 200", says(200, `<paymentService><reply><orderStatus><error code="9">Request in progress</error></orderStatus></reply></paymentService>`), running, running, ""},
+			{"9 with another text", says(200, `<paymentService><reply><error code="9">Service not enabled</error></reply></paymentService>`), refused, unknown, ""},
+			{"another error", says(200, `<paymentService><reply><error code="1">Internal error</error></reply></paymentService>`), unknown, unknown, ""},
+			{"no error", says(200, `<paymentService><reply><orderStatus orderCode="o1"/></reply></paymentService>`), done, done, ""},
+		}},
+		{of(WorldlineConnect, WorldlineDirect, PPRO, RazorpayTransfers, DwollaV2), []worded{
+			{"conflict", says(409, `{}`), running, running, ""},
+			{"refusal", plain, refused, unknown, ""},
+		}},
+		{of(RazorpayPayouts), []worded{
+			{"conflict", says(409, `{}`), running, running, ""},
+			{"failed, in a 200", says(200, `{"id":"pout_1","status":"failed"}`), "Rejected StoredFailure", spent, ""},
+			{"processing, in a 200", says(200, `{"id":"pout_1","status":"processing"}`), done, done, ""},
+		}},
+		{of(ZuoraREST), []worded{
+			{"conflict", says(409, `{}`), running, running, ""},
+			{"mismatch", says(422, `{}`), refused, unknown, ""},
+		}},
+		{of(BlueSnap), []worded{
+			{"60102", says(409, `{"message":[{"errorName":"IDEMPOTENCY","code":"60102"}]}`), running, running, ""},
+			{"60101", says(422, `{"message":[{"code":"60101"}]}`), refused, unknown, ""},
+			{"60106", says(503, `{"message":[{"code":"60106"}]}`), throttled, throttled, ""},
+			{"another code", says(400, `{"message":[{"code":"10001"}]}`), refused, unknown, ""},
+		}},
+		{of(TossPayments), []worded{
+			{"processing", says(409, `{"code":"IDEMPOTENT_REQUEST_PROCESSING"}`), running, running, ""},
+			{"another code", says(409, `{"code":"ALREADY_CANCELED_PAYMENT"}`), refused, unknown, ""},
+		}},
+		{of(DOKU), []worded{
+			{"the first answer in a 409", says(409, `{"message":["SUCCESS"],"response":{"order":{"invoice_number":"INV-1"}}}`), done, done, "INV-1"},
+			{"an account in a 409", says(409, `{"virtual_account_info":{"virtual_account_number":"88890001"}}`), done, done, "88890001"},
+			{"a failure in a 409", says(409, `{"message":["FAILED"]}`), unknown, unknown, ""},
+		}},
+		{of(PaystackTransactions), []worded{
+			{"duplicate", says(400, `{"status":false,"code":"duplicate_reference"}`), done, done, ""},
+			{"another code", says(400, `{"status":false,"code":"invalid_params"}`), refused, unknown, ""},
+		}},
+		{of(PaystackTransfers), []worded{
+			{"duplicate", says(400, `{"status":false,"code":"duplicate_reference"}`), unknown, unknown, ""},
+		}},
+		{of(PaystackCharges), []worded{
+			{"duplicate", says(400, `{"status":false,"code":"duplicate_reference"}`), unknown, unknown, ""},
+			{"another code", says(400, `{"status":false,"code":"invalid_params"}`), refused, unknown, ""},
+		}},
+		{of(MercuryTransactions), []worded{
+			{"the transaction in a 409", says(409, `{"id":"tx-1","status":"pending"}`), done, done, "tx-1"},
+			{"another 409", says(409, `{"errors":{"message":"conflict"}}`), running, running, ""},
+			{"refusal", plain, refused, unknown, ""},
+		}},
+		{of(RevolutPay), []worded{
+			{"duplicate", says(400, `{"code":3020,"message":"Duplicate request"}`), unknown, unknown, ""},
+			{"another code", says(400, `{"code":3000}`), refused, unknown, ""},
+		}},
+		{of(RevolutCards), []worded{
+			{"3162 in a 429", says(429, `{"code":3162}`), running, running, ""},
+			{"a 429 that is one", says(429, `{"code":9000}`), throttled, throttled, ""},
+			{"spent", says(422, `{"code":33009}`), "Rejected StoredFailure", spent, ""},
+		}},
+		{of(GoCardlessPro), []worded{
+			{"conflict that names it", says(409, `{"error":{"type":"invalid_state","errors":[{"reason":"idempotent_creation_conflict","links":{"conflicting_resource_id":"PM123"}}]}}`), done, done, "PM123"},
+			{"another reason", says(409, `{"error":{"type":"invalid_state","errors":[{"reason":"bank_account_disabled","links":{"conflicting_resource_id":"BA1"}}]}}`), refused, unknown, ""},
+		}},
+		{of(TrueLayerV3), []worded{
+			{"concurrent", says(409, `{"type":"https://docs.truelayer.com/docs/error-types#idempotency-key-concurrency-conflict"}`), running, running, ""},
+			{"another conflict", says(409, `{"type":"https://docs.truelayer.com/docs/error-types#conflict"}`), throttled, throttled, ""},
+			{"reuse", says(422, `{"type":"https://docs.truelayer.com/docs/error-types#idempotency-key-reuse"}`), refused, unknown, ""},
+		}},
+		{of(MoovTransfers), []worded{
+			{"the transfer in a 409", says(409, `{"transferID":"tr-1"}`), done, done, "tr-1"},
+			{"a 409 without one", says(409, `{"error":"conflict"}`), unknown, unknown, ""},
+		}},
+		{of(MoovRefunds), []worded{{"conflict", says(409, `{"refundID":"re-1"}`), unknown, unknown, ""}}},
+		{of(MangopayV2), []worded{
+			{"known key", says(409, `{"Type":"idempotent_creation_conflict"}`), unknown, unknown, ""},
+			{"another 409", says(409, `{"Type":"other_conflict"}`), running, running, ""},
+		}},
+		{of(Interchecks), []worded{
+			{"102, and nothing more", mockserver.Fault{Informational: []int{102}, See: mockserver.SeeClose}, running, running, ""},
+			{"103, and nothing more", mockserver.Fault{Informational: []int{103}, See: mockserver.SeeClose}, unknown, unknown, ""},
+			{"the first answer in a 409", says(409, `{"id":"p-1"}`), unknown, unknown, ""},
+		}},
+		{of(NiumTravel), []worded{
+			{"no use", says(500, `{"retryable":false}`), unknown, "", ""},
+			{"another 500", says(500, `{"retryable":true}`), failing, "", ""},
+		}},
+		{of(AWSDynamoDBTransactWriteItems, AWSDynamoDBExecuteTransaction), []worded{
+			{"in progress, in a 400", says(400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionInProgressException"}`, "X-Amzn-Requestid", "a1"), running, running, ""},
+			{"the same without its mark", says(400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionInProgressException"}`), unknown, unknown, ""},
+			{"canceled, in a 400", says(400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException"}`, "X-Amzn-Requestid", "a1"), refused, unknown, ""},
+			{"throttled, in a 400", says(400, `{"__type":"com.amazon.coral.availability#ThrottlingException"}`, "X-Amzn-Requestid", "a1"), throttled, throttled, ""},
+		}},
+		{of(AWSEFS), []worded{
+			{"exists", says(409, `{"ErrorCode":"FileSystemAlreadyExists","FileSystemId":"fs-1"}`, "X-Amzn-Requestid", "a1"), done, done, "fs-1"},
+			{"another 409", says(409, `{"ErrorCode":"FileSystemInUse","FileSystemId":"fs-1"}`, "X-Amzn-Requestid", "a1"), running, running, ""},
+			{"limit", says(403, `{"ErrorCode":"FileSystemLimitExceeded"}`, "X-Amzn-Requestid", "a1"), "Rejected Unauthorized", "Pending Unauthorized", ""},
+		}},
+		{of(AWSRoute53), []worded{
+			{"exists", says(409, `<ErrorResponse><Error><Code>HostedZoneAlreadyExists</Code></Error></ErrorResponse>`, "X-Amzn-Requestid", "a1"), done, done, ""},
+			{"another code", says(400, `<ErrorResponse><Error><Code>ConflictingDomainExists</Code></Error></ErrorResponse>`, "X-Amzn-Requestid", "a1"), refused, unknown, ""},
+			{"another 409", says(409, `<ErrorResponse><Error><Code>PriorRequestNotComplete</Code></Error></ErrorResponse>`, "X-Amzn-Requestid", "a1"), running, running, ""},
+			{"exists, says a proxy", says(409, `<ErrorResponse><Error><Code>HostedZoneAlreadyExists</Code></Error></ErrorResponse>`), unknown, unknown, ""},
+		}},
+		{of(AzureEmail), []worded{
+			{"conflict", says(409, `{"error":{"code":"Conflict"}}`), running, running, ""},
+			{"rejected", says(400, `{}`, "Repeatability-Result", "rejected"), refused, unknown, ""},
+		}},
+		{of(ResendEmails), []worded{
+			{"concurrent", says(409, `{"name":"concurrent_idempotent_requests"}`), running, running, ""},
+			{"mismatch", says(409, `{"name":"invalid_idempotent_request"}`), refused, unknown, ""},
+		}},
+		{of(SlackPostMessage), []worded{
+			{"an error in a 200", says(200, `{"ok":false,"error":"channel_not_found"}`), refused, "", ""},
+			{"a failure in a 200", says(200, `{"ok":false,"error":"internal_error"}`), unknown, "", ""},
+			{"a limit in a 200", says(200, `{"ok":false,"error":"ratelimited"}`), throttled, "", ""},
+			{"a 200 that is one", says(200, `{"ok":true,"ts":"1.2"}`), done, "", ""},
+		}},
+		{of(ShopifyGraphQL), []worded{
+			{"concurrent, in a 200", says(200, `{"data":{"refundCreate":{"userErrors":[{"code":"IDEMPOTENCY_CONCURRENT_REQUEST","message":"wait"}]}}}`), running, running, ""},
+			{"spent, in a 200", says(200, `{"data":{"refundCreate":{"userErrors":[{"code":"IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED","message":"no"}]}}}`), "Rejected StoredFailure", spent, ""},
+			{"refusal, in a 200", says(200, `{"data":{"refundCreate":{"userErrors":[{"message":"too much"}]}}}`), refused, unknown, ""},
+			{"throttled, in a 200", says(200, `{"errors":[{"message":"Throttled","extensions":{"code":"THROTTLED"}}]}`), throttled, throttled, ""},
+			{"another error, in a 200", says(200, `{"errors":[{"message":"Internal error"}]}`), unknown, unknown, ""},
+			{"no error", says(200, `{"data":{"refundCreate":{"refund":{"id":"r1"},"userErrors":[]}}}`), done, done, ""},
+		}},
+	}
+}
