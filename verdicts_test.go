@@ -257,7 +257,7 @@ func TestWhatMayHaveExecutedIsNotSentWithOtherCredentials(t *testing.T) {
 func TestAnAnswerThatEchoesTheKeyIsAReplay(t *testing.T) {
 	t.Parallel()
 	for echo, state := range map[string]oncehttp.State{"k-1": oncehttp.Rejected, "k-2": oncehttp.Pending} {
-		inBubble(t, script(mockserver.Lost(), says(404, `{}`, "Idempotency-Key", echo).Always()), func(b *bench) {
+		inBubble(t, script(mockserver.Lost(), shows(404, `{}`, "Idempotency-Key", echo).Always()), func(b *bench) {
 			req := b.pay()
 			req.Header.Set("Idempotency-Key", "k-1")
 			o, err := b.c.Do("pay-1", req)
