@@ -33,8 +33,12 @@ func awsHosts(service string) []string {
 	}
 }
 
-// awsOrigin is the id that AWS gives every answer.
-func awsOrigin() oncehttp.Marker { return oncehttp.Marker{Headers: []string{"X-Amzn-Requestid"}} }
+// awsOrigin is the id that AWS gives every answer, in a header under one of three
+// names, which its SDKs read. The errors of some services were seen with the id in
+// their XML alone: at is where it stands there.
+func awsOrigin(at string) oncehttp.Marker {
+	return oncehttp.Marker{Headers: []string{"X-Amzn-Requestid", "X-Amz-Requestid", "X-Amz-Request-Id"}, Pointer: at}
+}
 
 func awsHints() oncehttp.Hints {
 	return oncehttp.Hints{Headers: []oncehttp.Hint{{Header: "X-Amz-Retry-After", Kind: oncehttp.HintMillis}}}
@@ -74,7 +78,7 @@ var AWSDynamoDBTransactWriteItems = oncehttp.Contract{
 	Window: oncehttp.Window{
 		Length: 10 * minute, Kind: oncehttp.WindowExact, Anchor: oncehttp.AnchorDone, After: oncehttp.ExpiryExecutes,
 	},
-	Origin: awsOrigin(),
+	Origin: awsOrigin(""),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/__type"),
 		{Status: []int{400}, At: []string{"/__type"}, Codes: []string{"*TransactionInProgressException"}, Verdict: oncehttp.VerdictInProgress},
@@ -111,7 +115,7 @@ var AWSDynamoDBImportTable = oncehttp.Contract{
 	Window: oncehttp.Window{
 		Length: 8 * hour, Kind: oncehttp.WindowExact, Anchor: oncehttp.AnchorDone, After: oncehttp.ExpiryExecutes,
 	},
-	Origin: awsOrigin(),
+	Origin: awsOrigin(""),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/__type"),
 		{
@@ -144,7 +148,7 @@ var AWSSQSFIFO = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 128, Need: oncehttp.NeedSome},
 	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchDrops},
 	Window:   oncehttp.Window{Length: 5 * minute, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
-	Origin:   awsOrigin(),
+	Origin:   awsOrigin(""),
 	Answers:  []oncehttp.Answer{awsThrottled("/__type")},
 	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
 	Hints:    awsHints(),
@@ -166,7 +170,7 @@ var AWSSNSFIFO = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 128, Need: oncehttp.NeedSome},
 	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchDrops},
 	Window:   oncehttp.Window{Length: 5 * minute, After: oncehttp.ExpiryExecutes},
-	Origin:   awsOrigin(),
+	Origin:   awsOrigin("/ErrorResponse/RequestId"),
 	Answers:  []oncehttp.Answer{awsThrottled("/ErrorResponse/Error/Code")},
 	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
 	Hints:    awsHints(),
@@ -189,7 +193,7 @@ var AWSECSRunTask = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 64},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: hour},
-	Origin:   awsOrigin(),
+	Origin:   awsOrigin(""),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/__type"),
 		{Status: []int{400}, At: []string{"/__type"}, Codes: []string{"*ConflictException"}, Verdict: oncehttp.VerdictMismatch},
@@ -216,7 +220,7 @@ var AWSStepFunctions = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Min: 1, Max: 80, Alphabet: azAZ09 + "!'()+-.=@_"},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: 90 * day},
-	Origin:   awsOrigin(),
+	Origin:   awsOrigin(""),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/__type"),
 		{Status: []int{400}, At: []string{"/__type"}, Codes: []string{"*ExecutionAlreadyExists"}, Verdict: oncehttp.VerdictMismatch},
@@ -240,7 +244,7 @@ var AWSLambdaDurable = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Min: 1, Max: 64, Alphabet: azAZ09 + "-_"},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:   awsOrigin(),
+	Origin:   awsOrigin(""),
 	Answers: []oncehttp.Answer{{
 		Status: []int{409}, Header: "X-Amzn-Errortype", HeaderValue: "DurableExecutionAlreadyStartedException",
 		Verdict: oncehttp.VerdictMismatch,
@@ -266,7 +270,7 @@ var AWSSecretsManagerCreate = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Min: 32, Max: 64},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:   awsOrigin(),
+	Origin:   awsOrigin(""),
 	Answers:  []oncehttp.Answer{awsThrottled("/__type")},
 	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
 	Hints:    awsHints(),
@@ -300,7 +304,7 @@ var AWSACM = oncehttp.Contract{
 	Carrier: jsonField("/IdempotencyToken"),
 	Key:     oncehttp.KeyRule{Min: 1, Max: 32, Alphabet: azAZ09 + "_", Form: oncehttp.FormHex},
 	Window:  oncehttp.Window{Length: hour, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
-	Origin:  awsOrigin(),
+	Origin:  awsOrigin(""),
 	Answers: []oncehttp.Answer{awsThrottled("/__type")},
 	Hints:   awsHints(),
 	Pin:     oncehttp.PinHost,
@@ -320,7 +324,7 @@ var AWSEFS = oncehttp.Contract{
 	Carrier: jsonField("/CreationToken"),
 	Key:     oncehttp.KeyRule{Min: 1, Max: 64, Need: oncehttp.NeedAll},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:  awsOrigin(),
+	Origin:  awsOrigin(""),
 	Answers: []oncehttp.Answer{{
 		Status: []int{409}, At: []string{"/ErrorCode"}, Codes: []string{"FileSystemAlreadyExists"},
 		Verdict: oncehttp.VerdictDone, Reference: "/FileSystemId",
@@ -348,7 +352,7 @@ var AWSRoute53 = oncehttp.Contract{
 	Carrier: oncehttp.Carrier{Kind: oncehttp.CarrierXML, Name: "/CreateHostedZoneRequest/CallerReference"},
 	Key:     oncehttp.KeyRule{Min: 1, Max: 128, Need: oncehttp.NeedAll},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:  awsOrigin(),
+	Origin:  awsOrigin("/ErrorResponse/RequestId"),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/ErrorResponse/Error/Code"),
 		{
@@ -375,7 +379,7 @@ var AWSCloudFormation = oncehttp.Contract{
 	Carrier: formField("ClientRequestToken"),
 	Key:     oncehttp.KeyRule{Min: 1, Max: 128, Alphabet: azAZ09 + "-"},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:  awsOrigin(),
+	Origin:  awsOrigin("/ErrorResponse/RequestId"),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/ErrorResponse/Error/Code"),
 		{

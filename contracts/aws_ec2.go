@@ -17,7 +17,7 @@ var AWSEC2 = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 64},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:   awsOrigin(),
+	Origin:   awsOrigin("/Response/RequestID"),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/Response/Errors/Error/Code"),
 		{
