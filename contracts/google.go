@@ -107,16 +107,8 @@ var GoogleChatMessages = googleChat("google-chat-messages", "/v1/spaces/*/messag
 
 // GoogleChatSpaces creates a space. The id belongs to the user it was created
 // for: another user's repeat is refused.
-var GoogleChatSpaces = func() oncehttp.Contract {
-	c := googleChat("google-chat-spaces", "/v1/spaces", query("requestId"))
-	c.Pin = oncehttp.PinCredential
-	return c
-}()
+var GoogleChatSpaces = googleChat("google-chat-spaces", "/v1/spaces", query("requestId"))
 
 // GoogleChatSpaceSetup creates a space with its members. Here the id is in the
 // body, since the whole request is.
-var GoogleChatSpaceSetup = func() oncehttp.Contract {
-	c := googleChat("google-chat-space-setup", "/v1/spaces:setup", jsonField("/requestId"))
-	c.Pin = oncehttp.PinCredential
-	return c
-}()
+var GoogleChatSpaceSetup = googleChat("google-chat-space-setup", "/v1/spaces:setup", jsonField("/requestId"))
