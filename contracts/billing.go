@@ -40,9 +40,11 @@ func quickBooksHosts() []string {
 
 // QuickBooks is what creates, changes and deletes in QuickBooks Online. The key is
 // a parameter of the URL, where logs see it, and must be unique within a company.
+// Whether sending a document by e-mail, a POST further down, takes one is not
+// written, so that it is not matched.
 var QuickBooks = oncehttp.Contract{
 	Name:    "quickbooks-v3",
-	Match:   oncehttp.Match{Hosts: quickBooksHosts(), Path: "/v3/company/*", Methods: []string{"POST"}},
+	Match:   oncehttp.Match{Hosts: quickBooksHosts(), Path: "/v3/company/*/*", Exact: true, Methods: []string{"POST"}},
 	Carrier: query("requestid"),
 	Key:     oncehttp.KeyRule{Max: 50},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},

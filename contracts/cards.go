@@ -165,7 +165,9 @@ func checkout(name string, paths ...string) oncehttp.Contract {
 		},
 		Carrier: header("Cko-Idempotency-Key"),
 		Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowAccount, After: oncehttp.ExpiryExecutes},
-		Origin:  oncehttp.Marker{Headers: []string{"Cko-Request-Id"}},
+		// Checkout.com's own clients allow for answers without the headers; the
+		// links are in every success.
+		Origin:  oncehttp.Marker{Headers: []string{"Cko-Request-Id", "Cko-Version"}, Pointer: "/_links"},
 		Answers: []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
 		Stored:  oncehttp.Stored{Failures: oncehttp.KeepingNo},
 		Hints:   oncehttp.Hints{Least: minute / 2},

@@ -152,9 +152,10 @@ var EnfuceIssuer = oncehttp.Contract{
 }
 
 // SolidV1 is every POST and PATCH of version 1 of Solid's API. Each answer but a
-// rate limit is kept and comes again under the key, failures too. One 409, a
-// conflict in Solid's ledger, asks for a new key: the old one is spent. Nothing
-// tells a refusal of Solid's from a proxy's, so that none settles what went before.
+// rate limit is kept and comes again under the key, failures too. What it answers
+// while an attempt still runs is not published, so that a refusal settles nothing
+// here. One 409, a conflict in Solid's ledger, asks for a new key: the old one is
+// spent.
 var SolidV1 = solid("solid-v1", "Sd-Idempotency-Key", "/v1", "api.solidfi.com", "test-api.solidfi.com")
 
 // SolidV2 is the same in version 2, where the header has another name. Only its

@@ -55,10 +55,10 @@ var WorldlineConnect = oncehttp.Contract{
 	Key:     oncehttp.KeyRule{Max: 40},
 	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
 	Replay:  oncehttp.Marker{Headers: []string{"X-GCS-Idempotence-Request-Timestamp"}},
-	Answers: []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
+	Answers: worldlineAnswers(),
 	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	AsOf:    "2026-11-30",
 	Sources: []string{
 		"https://apireference.connect.worldline-solutions.com/s2sapi/v1/en_US/go/idempotent-requests.html",
 		"https://apireference.connect.worldline-solutions.com/fileserviceapi/v1/en_US/go/endpoints.html",
@@ -79,14 +79,30 @@ var WorldlineDirect = oncehttp.Contract{
 	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchReplays},
 	Window:   oncehttp.Window{Length: day},
 	Replay:   oncehttp.Marker{Headers: []string{"X-GCS-Idempotence-Request-Timestamp"}},
-	Answers:  []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
+	Answers:  worldlineAnswers(),
 	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
 	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
+	AsOf:     "2026-11-30",
 	Sources: []string{
 		"https://docs.direct.worldline-solutions.com/integration/api-developer-guide/idempotent-requests",
 		"https://docs.direct.worldline-solutions.com/fr/integration/api-developer-guide/api",
+		"github.com/wl-online-payments-direct/sdk-dotnet@905579a35b:OnlinePayments.Sdk/ExceptionFactory.cs",
 	},
+}
+
+// worldlineAnswers knows the 409 of a key that is in use by its code, as
+// Worldline's clients do. Another 409 is about the payment, and final.
+func worldlineAnswers() []oncehttp.Answer {
+	return []oncehttp.Answer{
+		{
+			Status: []int{http.StatusConflict}, At: []string{"/errors/*/code", "/errors/*/errorCode"}, Codes: []string{"1409"},
+			Verdict: oncehttp.VerdictInProgress,
+		},
+		{
+			Status: []int{http.StatusConflict}, At: []string{"/errors/*/code", "/errors/*/errorCode"}, Codes: []string{"*"},
+			Verdict: oncehttp.VerdictRefused,
+		},
+	}
 }
 
 // PPRO is the payment POSTs of the Global API. A key whose request was refused
@@ -175,31 +191,47 @@ var Finix = oncehttp.Contract{
 	},
 }
 
-// EPay is the creation, refund and voiding of payments at ePay (epay.eu).
+// EPay is the creation, refund and voiding of payments at ePay (epay.eu). It names
+// no host: only endpoints whose reference says so take the header, so use [On] with
+// payments.epay.eu and set Path to yours. A key is known together with the endpoint
+// and the method.
 var EPay = oncehttp.Contract{
 	Name:    "epay",
-	Match:   oncehttp.Match{Hosts: []string{"payments.epay.eu"}, Path: "/public/api", Methods: []string{http.MethodPost}},
+	Match:   oncehttp.Match{Path: "/public/api", Methods: []string{http.MethodPost}},
 	Carrier: header("Idempotency-Key"),
 	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
 	Replay:  marked("Idempotent-Replayed", "true"),
+	Pin:     oncehttp.PinMethod | oncehttp.PinPath,
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	AsOf:    "2026-11-30",
 	Sources: []string{
 		"https://docs.epay.eu/guides/idempotency-keys",
 		"https://docs.epay.eu/products/age-verification/server-side-initialization",
 	},
 }
 
-// Yuno is the creating operations of the Yuno API.
+// Yuno is every POST of the Yuno API; the creation of a payment is refused without
+// a key. What was refused or failed is not kept. Another body under a known key
+// brings the first one's answer. An error that calls the key a duplicate says that
+// an operation under it succeeded, and not which.
 var Yuno = oncehttp.Contract{
-	Name:    "yuno",
-	Match:   oncehttp.Match{Hosts: []string{"api.y.uno", "api-sandbox.y.uno"}, Path: "/v1", Methods: []string{http.MethodPost}},
-	Carrier: header("X-Idempotency-Key"),
-	Key:     oncehttp.KeyRule{Max: 64},
-	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://docs.y.uno/reference/idempotency"},
+	Name:     "yuno",
+	Match:    oncehttp.Match{Hosts: []string{"api.y.uno", "api-sandbox.y.uno"}, Path: "/v1", Methods: []string{http.MethodPost}},
+	Carrier:  header("X-Idempotency-Key"),
+	Key:      oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDRandom, Need: oncehttp.NeedSome},
+	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchReplays},
+	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Answers: []oncehttp.Answer{
+		{Codes: []string{"IDEMPOTENCY_DUPLICATED"}, Verdict: oncehttp.VerdictUnknown},
+		{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress},
+	},
+	Stored: oncehttp.Stored{Failures: oncehttp.KeepingNo},
+	Proof:  oncehttp.ProofVendor,
+	AsOf:   "2026-11-30",
+	Sources: []string{
+		"https://docs.y.uno/docs/basic-concepts/idempotency",
+		"https://docs.y.uno/reference/getting-started/authentication",
+	},
 }
 
 // MoneyHash takes a key on PUT and DELETE too, and brings the first answer again
@@ -224,12 +256,14 @@ var MoneyHash = oncehttp.Contract{
 	},
 }
 
-// Solidgate is API v2, all of whose operations are POSTs. Not every endpoint
-// honours a key, and the answer says when it did not. Solidgate warns against
-// keys made of business identifiers.
+// Solidgate is API v2, all of whose operations are POSTs. It names no host: not
+// every endpoint honours a key, and the answer that says so may be the one that is
+// lost. Use [On] with api.solidgate.com, and set Path to endpoints whose answers
+// have Idempotency-Status without "ignored". Solidgate warns against keys made of
+// business identifiers.
 var Solidgate = oncehttp.Contract{
 	Name:     "solidgate-v2",
-	Match:    oncehttp.Match{Hosts: []string{"api.solidgate.com"}, Path: "/v2", Methods: []string{http.MethodPost}},
+	Match:    oncehttp.Match{Path: "/v2", Methods: []string{http.MethodPost}},
 	Carrier:  header("Idempotency-Key"),
 	Key:      oncehttp.KeyRule{Max: 255},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},

@@ -78,11 +78,16 @@ func mercadoPago(name string, paths ...string) oncehttp.Contract {
 }
 
 // DOKU answers a repeat with the first answer's body under status 409: it is a
-// success where that body is one. The key is part of what is signed, so that it
-// must be set by the caller, or the request signed in Config.Authorize.
+// success where that body is one. The key is part of what is signed, and the SNAP
+// interfaces on the same host take another header for another purpose: so this
+// applies only where the caller has set the key.
 var DOKU = oncehttp.Contract{
-	Name:    "doku",
-	Match:   oncehttp.Match{Hosts: []string{"api.doku.com", "api-sandbox.doku.com"}, Methods: []string{http.MethodPost}},
+	Name: "doku",
+	Match: oncehttp.Match{
+		Hosts:   []string{"api.doku.com", "api-sandbox.doku.com"},
+		Methods: []string{http.MethodPost},
+		Header:  "Request-Id",
+	},
 	Carrier: header("Request-Id"),
 	Key:     oncehttp.KeyRule{Need: oncehttp.NeedAll},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
