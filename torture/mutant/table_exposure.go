@@ -89,9 +89,9 @@ func exposure() []Mutant {
 		Fault:   "a POST that passes through unjournaled is retried like a GET",
 		Promise: unprotectedOne,
 		Edits: []Edit{{"roundtrip.go", `	case c.cfg.Unmatched == PassThrough:
-		return routeOnce, nil
+		return routeOnce
 `, `	case c.cfg.Unmatched == PassThrough:
-		return routeRetry, nil
+		return routeRetry
 `}},
 		By: []Catcher{unit("TestRoutesByMethodBodyAndContext")},
 	}, {
