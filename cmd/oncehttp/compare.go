@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -72,7 +71,7 @@ func (e evidence) kindOf(first, again shot) (k kind, changed []string) {
 	}
 	was, is := e.name(first), e.name(again)
 	changed = differing(e.contract, first.answer, again.answer)
-	same := len(changed) == 0 && (len(first.leaves()) > 0 || bytes.Equal(first.body, again.body))
+	same := alike(e.contract, first.answer, again.answer)
 	switch {
 	case was != "" && is == "":
 		return empty, nil

@@ -117,7 +117,7 @@ func optionsOf(args []string, sh shell) (options, error) {
 		return o, err
 	}
 	if *auth != "" {
-		credential := sh.getenv(*auth)
+		credential := strings.TrimSpace(sh.getenv(*auth))
 		if credential == "" {
 			return o, fmt.Errorf("-auth-env: the environment variable %s is not set, or empty", *auth)
 		}

@@ -145,7 +145,6 @@ func judgeTogether(e evidence, a, b shot) []finding {
 			effects.Note = unnamed
 		}
 	case empty:
-		effects.Verdict = cannotTell
 		if c.Stored.Repeat == oncehttp.RepeatEmpty {
 			effects.Verdict = agrees
 		}
@@ -220,9 +219,11 @@ func judgeOtherBody(e evidence, first, repeat, other shot) finding {
 		}
 	case compared.Mismatch == oncehttp.MismatchRejects && unsure && k != anew:
 		f.Verdict, f.Note = cannotTell, "what differs may not be compared"
+	case compared.Mismatch == oncehttp.MismatchReplays && k == repeated && k != anew:
+		f.Verdict = agrees
 	default:
 		f.Verdict = agree(slices.Contains(map[oncehttp.MismatchEffect][]kind{
-			oncehttp.MismatchReplays: {stored, repeated}, oncehttp.MismatchExecutes: {anew},
+			oncehttp.MismatchReplays: {stored}, oncehttp.MismatchExecutes: {anew},
 			oncehttp.MismatchOverwrites: {anew, current}, oncehttp.MismatchDrops: {empty},
 		}[compared.Mismatch], k))
 	}
@@ -244,7 +245,7 @@ func judgeRefusal(c oncehttp.Contract, bad, good shot) finding {
 	}
 	f.Seen = fmt.Sprintf("%d, then %d for the good body", bad.status, good.status)
 	overwrites := c.Compared.Mismatch == oncehttp.MismatchExecutes || c.Compared.Mismatch == oncehttp.MismatchOverwrites
-	same := good.status == bad.status && (good.replayed || len(differing(c, bad.answer, good.answer)) == 0)
+	same := good.status == bad.status && (good.replayed || len(bad.body) > 0 && alike(c, bad.answer, good.answer))
 	kept := good.verdict == oncehttp.VerdictMismatch || good.verdict == oncehttp.VerdictKeySpent || same
 	switch {
 	case !bad.refusal():

@@ -48,6 +48,8 @@ func TestWeakEvidenceContradictsNothing(t *testing.T) {
 		"the bad body is accepted":              judgeRefusal(oncehttp.Contract{Stored: oncehttp.Stored{Refusals: true}}, first, first),
 		"the bad body is answered 401":          judgeRefusal(oncehttp.Contract{Stored: oncehttp.Stored{Refusals: true}}, said(401, ""), said(201, "")),
 		"the good body is refused otherwise":    judgeRefusal(oncehttp.Contract{Stored: oncehttp.Stored{Refusals: true}}, said(400, "{}"), said(409, `{"a":1}`)),
+		"both are refused in other words":       judgeRefusal(oncehttp.Contract{Stored: oncehttp.Stored{Except: []int{400}}}, said(400, "this"), said(400, "that")),
+		"both are refused without words":        judgeRefusal(oncehttp.Contract{Stored: oncehttp.Stored{Except: []int{400}}}, said(400, ""), said(400, "")),
 		"the good body may overwrite":           judgeRefusal(oncehttp.Contract{Stored: oncehttp.Stored{Refusals: true}, Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchOverwrites}}, said(400, ""), first),
 		"a bad key is answered 500":             judgeKey("key", "refused", said(500, "")),
 		"no key is answered 403":                judgeKeyless(oncehttp.NeedAll, said(403, "")),

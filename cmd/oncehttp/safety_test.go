@@ -92,6 +92,7 @@ func TestNothingThatIsPrintedHoldsACredentialAKeyOrABody(t *testing.T) {
 	g.header = []string{"X-Account: an-account"}
 	for name, fault := range map[string]mockserver.Fault{
 		"to the end": {}, "lost": mockserver.Lost(), "refused": mockserver.Code(401, "text-of-an-answer"), "throttled": mockserver.Status(429),
+		"garbage": {See: mockserver.SeeRaw, Body: "text-of-an-answer text-of-an-answer"},
 	} {
 		for _, form := range [][]string{nil, {"-json"}} {
 			cfg := mockserver.Config{Profile: profileOf(t, g.contract), Execute: refusing(402), Script: []mockserver.Fault{{}, {}, fault}}
@@ -121,7 +122,7 @@ func TestTheProbeStopsWhereItShould(t *testing.T) {
 		"throttled":                  {[]mockserver.Fault{{}, mockserver.Status(429)}, 2, "429, too many requests"},
 		"throttled at once":          {[]mockserver.Fault{mockserver.Status(429)}, 1, "429, too many requests"},
 		"an answer is lost":          {[]mockserver.Fault{{}, {}, mockserver.Lost()}, 3, "request 3 had no answer, and may have had an effect"},
-		"no answer in time":          {[]mockserver.Fault{{See: mockserver.SeeNothing}}, 1, "request 1 had no answer"},
+		"no answer in time":          {[]mockserver.Fault{{See: mockserver.SeeNothing}}, 1, "request 1 had no answer, and may have had an effect: it timed out"},
 		"a truncated answer":         {[]mockserver.Fault{{}, {See: mockserver.SeeTruncated, Keep: 3}}, 2, "request 2 had no answer"},
 		"the request is refused":     {[]mockserver.Fault{mockserver.Code(422, "bad")}, 1, "answered the request itself with 422"},
 		"the request is redirected":  {[]mockserver.Fault{mockserver.Redirect(307, "/elsewhere")}, 1, "answered the request itself with 307"},

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -52,7 +54,7 @@ func (p *prober) send(ctx context.Context, requests ...frozen) ([]shot, error) {
 	if len(p.shots) > 0 {
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, errors.New(worded(ctx.Err()))
 		case <-time.After(p.pace.pause):
 		}
 	}
@@ -69,7 +71,7 @@ func (p *prober) send(ctx context.Context, requests ...frozen) ([]shot, error) {
 	for i := range shots {
 		s := &shots[i]
 		if s.err != nil {
-			return nil, fmt.Errorf("request %d had no answer, and may have had an effect: %w", len(p.shots)+i+1, s.err)
+			return nil, fmt.Errorf("request %d had no answer, and may have had an effect: %s", len(p.shots)+i+1, worded(s.err))
 		}
 		var err error
 		if s.reading, err = read(ctx, p.contract, s.key, s.answer); err != nil {
@@ -99,6 +101,24 @@ func (p *prober) sendOne(ctx context.Context, f frozen) (answer, error) {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBody))
 	return answer{status: resp.StatusCode, header: resp.Header, body: body}, err
+}
+
+// worded says what happened to a request that got no answer. The text of other
+// errors may quote what the server sent.
+func worded(err error) string {
+	var network *net.OpError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it timed out (-timeout)"
+	case errors.Is(err, context.Canceled):
+		return "the probe was interrupted"
+	case errors.As(err, &network):
+		return network.Error()
+	case errors.As(err, &certificate):
+		return certificate.Error()
+	}
+	return fmt.Sprintf("the connection broke, or what came is no answer (%T)", err)
 }
 
 // printOf names a key or a body without showing it. A key's is the one that package

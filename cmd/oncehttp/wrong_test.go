@@ -35,6 +35,9 @@ func wrongs() []wrong {
 	return []wrong{
 		{"ignores keys", stripe, 402, profile(func(p *mockserver.Profile) { p.KeyIgnored = []string{"*"} }),
 			[]string{"after a refusal", "key too long", "same key again", "same key twice at once", "same key, other body"}, "402, then 201 for the good body: not kept"},
+		{"ignores keys, and was to replay", named("modern-treasury", "https://app.moderntreasury.com/api/payment_orders"), 422,
+			profile(func(p *mockserver.Profile) { p.KeyIgnored = []string{"*"} }),
+			[]string{"same key again", "same key twice at once", "same key, other body"}, "201, another effect"},
 		{"executes on mismatch", stripe, 400, profile(func(p *mockserver.Profile) { p.OnMismatch = mockserver.MismatchExecutes }),
 			[]string{"same key, other body"}, "201, carried out: another effect"},
 		{"replays on mismatch", stripe, 400, profile(func(p *mockserver.Profile) { p.OnMismatch = mockserver.MismatchIgnored }),
