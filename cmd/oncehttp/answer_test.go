@@ -59,6 +59,19 @@ func TestASuccessThatARuleTakesForARefusalIsNone(t *testing.T) {
 	}
 }
 
+func TestAKeyInThePathTakesItsPlace(t *testing.T) {
+	t.Parallel()
+	u, err := targetOf("https://api.example.com/things/{key}?a=1")
+	require.NoError(t, err)
+	c := oncehttp.Contract{
+		Match: oncehttp.Match{Hosts: []string{"*"}, Path: "/things", Methods: []string{"PUT"}}, Window: oncehttp.Window{Kind: oncehttp.WindowForever},
+		Carrier: oncehttp.Carrier{Kind: oncehttp.CarrierPath, Name: "/things/{key}"},
+	}
+	f, err := (&template{method: "PUT", url: u, header: http.Header{}}).freeze(t.Context(), c, "k-1", []byte("{}"))
+	require.NoError(t, err)
+	assert.Equal(t, "https://api.example.com/things/k-1?a=1", f.url.String())
+}
+
 func TestALookupOfTheContractIsNotTakenForTheRequest(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse("https://api.example.com/things")

@@ -64,7 +64,7 @@ func optionsOf(args []string, sh shell) (options, error) {
 	method := flags.String("method", http.MethodPost, "of the requests")
 	body := flags.String("body", "", "`file` with the body, - for the standard input")
 	bad := flags.String("bad-body", "", "`file` with a body that the API refuses, to see whether it keeps refusals under a key")
-	flags.Func("header", "a header of the requests, as `'Name: value'`; may be repeated", func(s string) error {
+	flags.Func("header", "a header of the requests, as `'Name: value'`, may be repeated; for credentials use -auth-env", func(s string) error {
 		headers = append(headers, s)
 		return nil
 	})
