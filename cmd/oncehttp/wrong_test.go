@@ -53,8 +53,9 @@ func wrongs() []wrong {
 			[]string{"replay mark, first answer"}, "present"},
 		{"keeps no refusals", stripe, 402, profile(func(p *mockserver.Profile) { p.Released = []string{"4xx"} }),
 			[]string{"after a refusal"}, "402, then 201 for the good body: not kept"},
-		{"keeps every refusal", stripe, 400, profile(func(p *mockserver.Profile) { p.Released = []string{} }),
-			[]string{"after a refusal"}, "400, then 200 for the good body: kept"},
+		{"keeps every refusal", stripe, 400, profile(func(p *mockserver.Profile) {
+			p.Released, p.Mismatch = []string{}, jsonAnswer(400, `{"error":{"type":"idempotency_error"}}`)
+		}), []string{"after a refusal"}, "400, then 400 for the good body: kept"},
 		{"refuses what comes meanwhile", stripe, 400, profile(func(p *mockserver.Profile) { p.InFlight = jsonAnswer(409, `{"error":{"code":"resource_exists"}}`) }),
 			[]string{"answer while the first runs"}, "409, a refusal"},
 		{"says in progress otherwise", stripe, 400, profile(func(p *mockserver.Profile) { p.InFlight = jsonAnswer(409, `{"error":{"code":"request_in_progress"}}`) }),
