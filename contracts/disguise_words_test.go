@@ -53,7 +53,17 @@ func disguises() []disguise {
 			{"another error", says(200, `<paymentService><reply><error code="1">Internal error</error></reply></paymentService>`), unknown, unknown, ""},
 			{"no error", says(200, `<paymentService><reply><orderStatus orderCode="o1"/></reply></paymentService>`), done, done, ""},
 		}},
-		{of(WorldlineConnect, WorldlineDirect, PPRO, RazorpayTransfers, DwollaV2), []worded{
+		{of(WorldlineConnect, WorldlineDirect), []worded{
+			{"1409", says(409, `{"errors":[{"errorCode":"1409"}]}`), running, running, ""},
+			{"another 409", says(409, `{"errors":[{"errorCode":"300"}]}`), refused, unknown, ""},
+			{"a 409 without a code", says(409, `{}`), running, running, ""},
+		}},
+		{of(Yuno), []worded{
+			{"conflict", says(409, `{}`), running, running, ""},
+			{"duplicated", says(400, `{"code":"IDEMPOTENCY_DUPLICATED"}`), unknown, unknown, ""},
+			{"another code", says(400, `{"code":"INVALID_REQUEST"}`), refused, unknown, ""},
+		}},
+		{of(PPRO, RazorpayTransfers, DwollaV2), []worded{
 			{"conflict", says(409, `{}`), running, running, ""},
 			{"refusal", plain, refused, unknown, ""},
 		}},
@@ -148,6 +158,7 @@ func disguises() []disguise {
 			{"exists", says(409, `<ErrorResponse><Error><Code>HostedZoneAlreadyExists</Code></Error></ErrorResponse>`, "X-Amzn-Requestid", "a1"), done, done, ""},
 			{"another code", says(400, `<ErrorResponse><Error><Code>ConflictingDomainExists</Code></Error></ErrorResponse>`, "X-Amzn-Requestid", "a1"), refused, unknown, ""},
 			{"another 409", says(409, `<ErrorResponse><Error><Code>PriorRequestNotComplete</Code></Error></ErrorResponse>`, "X-Amzn-Requestid", "a1"), running, running, ""},
+			{"exists, with its id in the body", says(409, `<ErrorResponse><Error><Code>HostedZoneAlreadyExists</Code></Error><RequestId>a1</RequestId></ErrorResponse>`), done, done, ""},
 			{"exists, says a proxy", says(409, `<ErrorResponse><Error><Code>HostedZoneAlreadyExists</Code></Error></ErrorResponse>`), unknown, unknown, ""},
 		}},
 		{of(AzureEmail), []worded{
