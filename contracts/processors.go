@@ -290,7 +290,7 @@ var SolidgateLists = oncehttp.Contract{
 }
 
 // Klarna is the Order Management and Customer Token APIs. Klarna asks for UUIDv5
-// keys that follow from the operation.
+// keys that follow from the operation. It does not compare: only the key counts.
 var Klarna = oncehttp.Contract{
 	Name: "klarna",
 	Match: oncehttp.Match{
@@ -301,13 +301,15 @@ var Klarna = oncehttp.Contract{
 		Paths:   []string{"/customer-token", "/ordermanagement"},
 		Methods: []string{http.MethodPost, http.MethodPatch},
 	},
-	Carrier: header("Klarna-Idempotency-Key"),
-	Key:     oncehttp.KeyRule{Form: oncehttp.FormDerived},
-	Window:  oncehttp.Window{Length: day},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	Carrier:  header("Klarna-Idempotency-Key"),
+	Key:      oncehttp.KeyRule{Form: oncehttp.FormDerived},
+	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchReplays},
+	Window:   oncehttp.Window{Length: day},
+	Proof:    oncehttp.ProofVendor,
+	AsOf:     "2026-10-06",
 	Sources: []string{
 		"https://docs.klarna.com/api/kn/integration-resilience",
+		"https://docs.klarna.com/api/ordermanagement/",
 		"https://docs.klarna.com/api/escalation-and-retry-policy/",
 		"https://docs.klarna.com/acquirer/klarna/get-started/integration-resilience/api-urls/",
 		"github.com/klarna/kco_rest_java@25be376ab1:TokensApi.java",
@@ -333,7 +335,8 @@ var Affirm = oncehttp.Contract{
 
 // Whop is every authenticated POST. The version header is part of what is
 // compared: keep it the same over an upgrade while an intent is open. A key is
-// known only together with the API key.
+// known only together with the API key. A request that broke off on their side is
+// said to run until its key is forgotten, so that this is believed for ten minutes.
 var Whop = oncehttp.Contract{
 	Name:    "whop",
 	Match:   oncehttp.Match{Hosts: []string{"api.whop.com", "sandbox-api.whop.com"}, Path: "/api/v1", Methods: []string{http.MethodPost}},
@@ -346,9 +349,20 @@ var Whop = oncehttp.Contract{
 	},
 	Window: oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
 	Replay: marked("Idempotent-Replayed", "true"),
-	Pin:    oncehttp.PinCredential,
-	Proof:  oncehttp.ProofVendor,
-	AsOf:   "2026-10-06",
+	Answers: []oncehttp.Answer{
+		{
+			Status: []int{http.StatusConflict}, At: []string{"/error/code"}, Codes: []string{"idempotency_request_in_progress"},
+			Verdict: oncehttp.VerdictInProgress,
+		},
+		{
+			Status: []int{http.StatusBadRequest}, At: []string{"/error/code"}, Codes: []string{"idempotency_key_mismatch"},
+			Verdict: oncehttp.VerdictMismatch,
+		},
+	},
+	Hints: oncehttp.Hints{Running: 10 * minute},
+	Pin:   oncehttp.PinCredential,
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-10-06",
 	Sources: []string{
 		"https://docs.whop.com/developer/api/idempotency",
 		"https://docs.whop.com/developer/api/versioning",
