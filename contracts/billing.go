@@ -113,8 +113,8 @@ var ZuoraREST = oncehttp.Contract{
 	},
 }
 
-// RecurlyV3 is every POST of Recurly's API v3. What is known comes from its client:
-// the header, and the mark of a repeat.
+// RecurlyV3 is every POST of Recurly's API v3. What is known comes from its clients:
+// the header, where it counts, and the mark of a repeat.
 var RecurlyV3 = oncehttp.Contract{
 	Name: "recurly-v3",
 	Match: oncehttp.Match{
@@ -125,7 +125,10 @@ var RecurlyV3 = oncehttp.Contract{
 	Replay:  marked("Idempotency-Prior", "true"),
 	Proof:   oncehttp.ProofVendor,
 	AsOf:    "2026-10-06",
-	Sources: []string{"github.com/recurly/recurly-client-go@e35e390759:request_options.go, client_response.go"},
+	Sources: []string{
+		"github.com/recurly/recurly-client-go@e35e390759:request_options.go, client_response.go",
+		"https://github.com/recurly/recurly-client-ruby/pull/579",
+	},
 }
 
 // Chargebee is every POST of it but estimates. Keys are forgotten after half an

@@ -41,16 +41,14 @@ func worldpayErrors() []string {
 	return []string{"/paymentService/reply/orderStatus/error", "/paymentService/reply/error"}
 }
 
-// WorldlineConnect is the server API of Worldline Connect. A repeat is marked by
-// the time of the first request; what it tells may be newer than the first
-// answer.
+// WorldlineConnect is the server API of Worldline Connect. It names no host: the
+// vendor's page lists which methods take a key, and the list could not be read. Use
+// [On] with api.connect.worldline-solutions.com, and set Path to those that you
+// call. A repeat is marked by the time of the first request; what it tells may be
+// newer than the first answer.
 var WorldlineConnect = oncehttp.Contract{
-	Name: "worldline-connect",
-	Match: oncehttp.Match{
-		Hosts:   []string{"api.connect.worldline-solutions.com", "api.preprod.connect.worldline-solutions.com"},
-		Path:    "/v1",
-		Methods: []string{http.MethodPost},
-	},
+	Name:    "worldline-connect",
+	Match:   oncehttp.Match{Path: "/v1", Methods: []string{http.MethodPost}},
 	Carrier: header("X-GCS-Idempotence-Key"),
 	Key:     oncehttp.KeyRule{Max: 40},
 	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
@@ -65,13 +63,19 @@ var WorldlineConnect = oncehttp.Contract{
 	},
 }
 
-// WorldlineDirect is the server API of Worldline Direct. It does not compare: a
-// key that is used again for another payload brings the first one's answer.
+// WorldlineDirect is what takes a key of the server API of Worldline Direct:
+// payments, what is done with them, payouts. It does not compare: a key that is
+// used again for another payload brings the first one's answer.
 var WorldlineDirect = oncehttp.Contract{
 	Name: "worldline-direct",
 	Match: oncehttp.Match{
-		Hosts:   []string{"payment.direct.worldline-solutions.com", "payment.preprod.direct.worldline-solutions.com"},
-		Path:    "/v2",
+		Hosts: []string{"payment.direct.worldline-solutions.com", "payment.preprod.direct.worldline-solutions.com"},
+		Paths: []string{
+			"/v2/*/payments", "/v2/*/payouts",
+			"/v2/*/payments/*/cancel", "/v2/*/payments/*/capture", "/v2/*/payments/*/complete",
+			"/v2/*/payments/*/refund", "/v2/*/payments/*/subsequent",
+		},
+		Exact:   true,
 		Methods: []string{http.MethodPost},
 	},
 	Carrier:  header("X-GCS-Idempotence-Key"),
@@ -85,6 +89,7 @@ var WorldlineDirect = oncehttp.Contract{
 	AsOf:     "2026-11-30",
 	Sources: []string{
 		"https://docs.direct.worldline-solutions.com/integration/api-developer-guide/idempotent-requests",
+		"https://docs.direct.worldline-solutions.com/de/integration/api-developer-guide/idempotent-requests",
 		"https://docs.direct.worldline-solutions.com/fr/integration/api-developer-guide/api",
 		"github.com/wl-online-payments-direct/sdk-dotnet@905579a35b:OnlinePayments.Sdk/ExceptionFactory.cs",
 	},
