@@ -240,11 +240,13 @@ var Yuno = oncehttp.Contract{
 }
 
 // MoneyHash takes a key on PUT and DELETE too, and brings the first answer again
-// even where that was a failure. A key is known only together with the API key.
+// even where that was a failure. It names no host: the vendor's page lists which
+// endpoints take a key, and the list could not be read. Use [On] with
+// web.moneyhash.io, and set Path to those that you call. A key is known only
+// together with the API key.
 var MoneyHash = oncehttp.Contract{
 	Name: "moneyhash",
 	Match: oncehttp.Match{
-		Hosts:   []string{"web.moneyhash.io"},
 		Path:    "/api",
 		Methods: []string{http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete},
 	},
