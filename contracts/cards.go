@@ -48,7 +48,8 @@ func square(name string, key oncehttp.KeyRule, paths ...string) oncehttp.Contrac
 // SquarePayments is the creation of payments. Where nothing can be found out, a
 // POST of the key to /v2/payments/cancel voids what was made under it, and says
 // success too where nothing was. Only the newest hundred payments are looked
-// through.
+// through; declined ones are among them, so that a payment is told by its receipt,
+// which completed ones have, and one that is only approved is not told.
 var SquarePayments = squarePayments()
 
 func squarePayments() oncehttp.Contract {
@@ -58,9 +59,11 @@ func squarePayments() oncehttp.Contract {
 		URL:       "/v2/payments?begin_time={since}T00:00:00Z&sort_order=DESC&limit=100",
 		Items:     "/payments",
 		Where:     "/reference_id",
-		Reference: "/id",
+		Reference: "/receipt_url",
 	}}
-	c.Sources = append(c.Sources, "https://developer.squareup.com/reference/square/payments/ListPayments")
+	c.Sources = append(c.Sources,
+		"https://developer.squareup.com/reference/square/payments/ListPayments",
+		"https://developer.squareup.com/forums/t/get-v2-payments-api-query-parameters-for-status-completed/14952")
 	return c
 }
 

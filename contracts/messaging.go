@@ -96,7 +96,7 @@ var PostmarkEmail = oncehttp.Contract{
 	},
 	Lookups: []oncehttp.Lookup{{
 		URL:   "/messages/outbound?count=2&offset=0&metadata_oncehttp={id}",
-		Items: "/Messages", Reference: "/MessageID",
+		Items: "/Messages", Where: "/Metadata/oncehttp", Reference: "/MessageID",
 	}},
 	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/Metadata/oncehttp"},
 	Proof: oncehttp.ProofVendor,
