@@ -16,7 +16,7 @@ type breach struct {
 	tell      func() *story
 }
 
-var broken = slices.Concat(brokenEffects, brokenSends, brokenTold)
+var broken = slices.Concat(brokenEffects, brokenSends, brokenContracts, brokenTold)
 
 func TestABrokenPromiseIsFoundByItsRuleAlone(t *testing.T) {
 	t.Parallel()

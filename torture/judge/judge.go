@@ -30,6 +30,7 @@ var Promises = [...]string{
 	14: "attempts on record are never fewer than requests received",
 	15: "one driver sends an action at a time",
 	16: "an action has one effect, as far as its contract goes",
+	17: "a lookup is a question: it carries no key, and is no attempt",
 }
 
 // A Rule is one thing that always holds. It looks at one action, and at no more
@@ -48,7 +49,7 @@ type Rule struct {
 type report func(format string, args ...any)
 
 // Rules are all of them.
-var Rules = slices.Concat(effectRules, sendRules, windowRules, orderRules, toldRules)
+var Rules = slices.Concat(effectRules, sendRules, windowRules, contractRules, orderRules, toldRules)
 
 // Check applies every rule to every action. A correct client gives no finding,
 // whatever the plan, the server and the network did.

@@ -22,6 +22,8 @@ type Run struct {
 	Ops []Op
 	// Sends are calls of the client's base transport, in any order.
 	Sends []Send
+	// Lookups are the questions that a contract's lookups asked, in any order.
+	Lookups []Lookup
 	// Effects are the executions that took effect, in any order.
 	Effects []Effect
 	// Requests is the server's ledger, in its order.
@@ -75,6 +77,18 @@ type Action struct {
 	Marked bool
 	// Lookups: a lookup may prove that a lost attempt had no effect.
 	Lookups bool
+	// KeyWithin: its key travels in the body.
+	KeyWithin bool
+	// Fixed are the names of what must be the same at every attempt beside the key
+	// and the body: of headers, and with ? of parameters of the query.
+	Fixed []string
+	// Pinned: the server knows a key only together with the credentials it came
+	// with.
+	Pinned bool
+	// KeepsFailures: the contract says that a 500 is kept under the key.
+	KeepsFailures bool
+	// Least is the contract's least pause before a repeat of what may have arrived.
+	Least time.Duration
 	// Gate names the host gate; actions with the same one share it. Empty: none.
 	Gate string
 }
@@ -121,7 +135,11 @@ type Send struct {
 	Life   int
 	Action string
 	Key    string
-	// BodySHA256 of what the transport was given.
+	// KeyUnread: the key is in the body, which was not read to its end.
+	KeyUnread bool
+	// Credential that it carries.
+	Credential string
+	// BodySHA256 of what the transport was given. Empty: it was not read to its end.
 	BodySHA256 string
 	// Ended is the Seq at which the answer's header or the error came back; 0:
 	// never. Status and Header of the answer; 0 without one.
@@ -133,6 +151,21 @@ type Send struct {
 	Foreign bool
 	// Replayed: the answer has the contract's mark for answers of repeats.
 	Replayed bool
+	// Again and Pause are what the contract's hints in the answer say, as far as
+	// they are to be heard: "true" or "false", and how long to wait.
+	Again string
+	Pause time.Duration
+}
+
+// A Lookup is one call of the base transport that asks what became of an intent.
+type Lookup struct {
+	Seq  int64
+	Time time.Time
+	Life int
+	// Target is the path and query.
+	Target string
+	// Key that stands where an attempt has it; empty: none.
+	Key string
 }
 
 // An Effect is one execution that took effect: between the two numbers.
@@ -141,6 +174,7 @@ type Effect struct {
 	Time         time.Time
 	Action       string
 	Key          string
+	ID           string // what the server calls it
 }
 
 // A Save is a write that the journal has acknowledged: Seq when it returned.

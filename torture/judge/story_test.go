@@ -25,6 +25,7 @@ type story struct {
 	effects  []*judge.Effect
 	requests []mockserver.Request
 	saved    []judge.Save
+	lookups  []judge.Lookup
 	secrets  []string
 }
 
@@ -118,7 +119,7 @@ func (s *story) receive(x *judge.Send) {
 
 func (s *story) effect() *judge.Effect {
 	e := &judge.Effect{Call: s.next(), Time: s.now, Action: s.name, Key: s.key()}
-	e.Return = s.next()
+	e.Return, e.ID = s.next(), fmt.Sprintf("effect-%d", len(s.effects)+1)
 	s.effects = append(s.effects, e)
 	return e
 }
@@ -167,7 +168,7 @@ func (s *story) pass(listed ...string) {
 }
 
 func (s *story) run() *judge.Run {
-	r := &judge.Run{Name: "by hand", Actions: s.actions, Lives: s.lives, Requests: s.requests, Saved: s.saved, Secrets: s.secrets}
+	r := &judge.Run{Name: "by hand", Actions: s.actions, Lives: s.lives, Requests: s.requests, Saved: s.saved, Lookups: s.lookups, Secrets: s.secrets}
 	for _, o := range s.ops {
 		r.Ops = append(r.Ops, *o)
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -58,6 +59,7 @@ func (l *life) step(caller int, s Step) {
 	if s.Respelled {
 		body = respell(a.Name)
 	}
+	body = l.world.plan.written(a, body)
 	var opts []oncehttp.ActionOption
 	if s.KeepFirst {
 		opts = append(opts, oncehttp.KeepFirst())
@@ -128,20 +130,23 @@ func told(err error) (*oncehttp.Outcome, error) {
 }
 
 func (l *life) request(ctx context.Context, a Action, body string) *http.Request {
-	host := plainHost
-	if a.Protection == judge.Keyed {
-		host = keyedHost
-	}
+	p := l.world.plan
 	var r io.Reader
 	if body != "" {
 		r = strings.NewReader(body)
 	}
-	req, err := http.NewRequestWithContext(ctx, a.Method, "http://"+host+"/"+a.Name, r)
+	req, err := http.NewRequestWithContext(ctx, a.Method, "http://"+a.host()+p.target(a), r)
 	if err != nil {
 		panic(err)
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
+		if p.isForm(a) {
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+	}
+	if a.Ref && p.API.Terms.Plant == oncehttp.CarrierHeader {
+		req.Header.Set(refHeader, theirRef)
 	}
 	switch {
 	case a.Userinfo:
@@ -149,12 +154,12 @@ func (l *life) request(ctx context.Context, a Action, body string) *http.Request
 	case a.Credentials:
 		req.Header.Set("Authorization", "Bearer "+secretToken)
 	}
-	if a.Adopted != "" {
+	if a.Adopted != "" && p.API.Terms.inHeader() {
 		key := a.Adopted
-		if l.world.plan.API.Quoted {
+		if p.API.Quoted {
 			key = `"` + key + `"`
 		}
-		req.Header.Set("Idempotency-Key", key)
+		req.Header.Set(keyHeader, key)
 	}
 	return req
 }
@@ -233,8 +238,16 @@ func (l *life) authorize(req *http.Request, stale bool) error {
 		l.met("authorize failed")
 		return errHook
 	}
-	req.Header.Set("Authorization", "Bearer "+secretToken)
+	req.Header.Set("Authorization", "Bearer "+l.world.plan.token())
 	return nil
+}
+
+// token is the one of now.
+func (p Plan) token() string {
+	if p.Client.Rotates == 0 {
+		return secretToken
+	}
+	return fmt.Sprintf("%s-%d", secretToken, time.Since(begins)/p.Client.Rotates%2)
 }
 
 // lookUp answers from the server's books, in which an effect shows a little
@@ -250,7 +263,7 @@ func (l *life) lookUp(in *oncehttp.Intent) (oncehttp.Finding, error) {
 	for _, e := range l.server.EffectLog() {
 		if e.What == name && time.Since(e.Time) >= l.world.plan.API.Lag {
 			l.met("lookup found")
-			return oncehttp.Finding{Kind: oncehttp.Found, Reference: name}, nil
+			return oncehttp.Finding{Kind: oncehttp.Found, Reference: e.ID}, nil
 		}
 	}
 	if l.chance(0.1) {

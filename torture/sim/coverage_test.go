@@ -24,7 +24,7 @@ func expected() (names []string) {
 	for _, f := range []JournalFault{JournalFull, JournalLost, JournalKept, JournalCrashBefore, JournalCrashAfter} {
 		names = append(names, "journal "+string(f))
 	}
-	for _, s := range scenes {
+	for _, s := range slices.Concat(scenes, termsScenes) {
 		names = append(names, "scene "+string(s))
 	}
 	for name := range errorNames {
@@ -38,6 +38,11 @@ func expected() (names []string) {
 		"told of a second effect", "told of the first wording",
 		"slow save", "slow connection", "copied journal", "pruned", "a word that may be wrong",
 		"life with its clock behind", "server restart", "authorize failed",
+		"key in a header", "key in JSON", "key in a form", "key in the query", "key in the path",
+		"an id planted in a header", "an id planted in JSON", "an id planted in a form", "a companion",
+		"a repeat is marked", "a repeat is marked by status", "a repeat is marked by echo",
+		"a hint says true", "a hint says false", "a hint asks for a pause", "a stored failure", "not the credentials that it had",
+		"a contract's lookup", "a contract's lookup found it", "a contract's lookup proved that there is none",
 		"lookup found", "lookup not found", "lookup too early", "lookup failed",
 		"op do", "op do cut off", "op begin", "op resume", "op run", "op read", "op resolve", "op pending")
 }

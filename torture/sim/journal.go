@@ -213,7 +213,7 @@ func (r *record) meet(action string, text []byte) {
 	if err != nil {
 		panic(err)
 	}
-	name := strings.TrimPrefix(u.Path, "/")
+	name := first(u.Path)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.planned[action] = name
@@ -236,10 +236,13 @@ func (l *life) approve(action string, body []byte) {
 	if l.world.plan.Client.Sealed {
 		return // scenes have no other wordings
 	}
-	a := r.run.Actions[name]
+	a, p := r.run.Actions[name], l.world.plan
 	a.BodySHA256, a.Payload = sum(body), sum(body)
-	if planned := l.actions[name]; string(body) == respell(name) {
-		a.Payload = sum([]byte(planned.Body))
+	planned := l.actions[name]
+	for _, text := range []string{planned.Body, payload("another")} {
+		if p.says(planned, string(body)) == p.says(planned, p.written(planned, text)) {
+			a.Payload = sum([]byte(text))
+		}
 	}
 	r.run.Actions[name] = a
 	if strings.HasPrefix(action, "anonymous/") {

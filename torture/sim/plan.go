@@ -23,8 +23,9 @@ type Plan struct {
 	API     API
 	Client  Client
 
-	sent map[int]bool // anonymous actions that are sent by now
-	more dice         // for what came to plans later
+	sent  map[int]bool // anonymous actions that are sent by now
+	more  dice         // for what came to plans later
+	terms dice         // for what came with the contract's terms
 }
 
 // API is the contract and how the server keeps it.
@@ -50,6 +51,7 @@ type API struct {
 	// Arrives is how much later than it was sent a request may arrive, at most:
 	// what an honest network and the contract's window allow.
 	Arrives time.Duration
+	Terms   Terms
 }
 
 // Client is the part of the configuration that is planned.
@@ -66,6 +68,9 @@ type Client struct {
 	Lookup      bool
 	LookupFails float64
 	Authorize   bool
+	// Rotates is how often Authorize brings another token; 0: never. There are
+	// two, so that the first comes back.
+	Rotates time.Duration
 	// MaxUnresolved as in the configuration.
 	MaxUnresolved int
 	// Sealed: bodies are encrypted in the journal.
@@ -89,6 +94,12 @@ type Action struct {
 	// First are the answers of the first executions, without effect; then Status.
 	First  []int
 	Status int
+	// Hints go with First.
+	Hints []Hint
+	// Keyless: a contract without a key speaks of it, which has the lookups.
+	Keyless bool
+	// Ref: its callers have written something where an id would be planted.
+	Ref bool
 	// Faults of its requests, in the order in which they are received.
 	// Kinds says what kind of mishap each is.
 	Faults []mockserver.Fault
@@ -227,10 +238,15 @@ func (d dice) within(most time.Duration) time.Duration {
 func NewPlan(seed uint64) Plan {
 	d := dice{rand.New(rand.NewPCG(seed, 0x6f6e6365))}
 	more := dice{rand.New(rand.NewPCG(seed, 0x6d6f7265))}
-	if more.chance(0.3) {
-		return newScene(seed, d, more)
+	terms, theirs := newTerms(seed)
+	if theirs.chance(0.1) {
+		return newTermsScene(seed, d, more, theirs)
 	}
-	p := Plan{Seed: seed, On: newFaults(d), sent: map[int]bool{}, more: more}
+	if more.chance(0.3) {
+		return newScene(seed, d, more, terms.anywhere(), theirs)
+	}
+	p := Plan{Seed: seed, On: newFaults(d), sent: map[int]bool{}, more: more, terms: theirs}
+	p.API.Terms = terms
 	p.planClient(d)
 	p.planAPI(d)
 	if more.chance(0.05) {
@@ -266,6 +282,7 @@ func (p *Plan) planClient(d dice) {
 		c.LookupFails = 0.3
 	}
 	c.Authorize = p.On.has(faultAuthorize) || d.chance(0.2)
+	p.clientTerms()
 }
 
 func (p *Plan) planAPI(d dice) {
@@ -280,7 +297,7 @@ func (p *Plan) planAPI(d dice) {
 	}
 	a.Origin = d.chance(0.4)
 	a.NoReplay = d.chance(0.15)
-	a.Quoted = d.chance(0.2)
+	a.Quoted = d.chance(0.2) && a.Terms.inHeader()
 	a.Refusals = d.chance(0.25)
 	if d.chance(0.25) {
 		a.Settle = pick(d, time.Minute, 10*time.Minute)
@@ -302,9 +319,9 @@ func (p *Plan) planAPI(d dice) {
 	if a.Window > 0 {
 		a.Arrives = min(a.Arrives, time.Duration((1-p.Client.Share)*float64(a.Window))+min(timeout, a.Window/2))
 	}
-	if p.Client.Lookup || a.Settle > 0 {
+	if asked := p.Client.Lookup || a.Terms.Find != findNone; asked || a.Settle > 0 {
 		settle := time.Minute // where a contract says nothing, and where there is none
-		if !p.Client.Lookup {
+		if !asked {
 			settle = a.Settle
 		}
 		a.Work = min(a.Work, settle/2)
@@ -357,6 +374,7 @@ func (p *Plan) newAction(d dice, i int) Action {
 			a.Kinds = append(a.Kinds, kind)
 		}
 	}
+	p.addTerms(&a)
 	return a
 }
 

@@ -31,8 +31,9 @@ const (
 var scenes = []scene{sceneWish, sceneWindow, sceneLateSave, sceneLateDial, scenePerson, sceneContradict, sceneCopy, scenePrune, sceneKept, sceneHTTP2}
 
 // newScene plans one of them. All faults are off but those that it needs.
-func newScene(seed uint64, d dice, more dice) Plan {
-	p := Plan{Seed: seed, Scene: pick(d, scenes...), sent: map[int]bool{}, more: more}
+func newScene(seed uint64, d, more dice, terms Terms, theirs dice) Plan {
+	p := Plan{Seed: seed, Scene: pick(d, scenes...), sent: map[int]bool{}, more: more, terms: theirs}
+	p.API.Terms = terms
 	p.planClient(d)
 	p.planAPI(d)
 	p.API.Work, p.API.Tells = 0, false
@@ -72,6 +73,7 @@ func (p *Plan) act(d dice, protection judge.Protection, faults ...mockserver.Fau
 	for range faults {
 		a.Kinds = append(a.Kinds, faultScene)
 	}
+	p.addTerms(&a)
 	p.Actions = append(p.Actions, a)
 }
 

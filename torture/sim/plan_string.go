@@ -24,9 +24,20 @@ func (p Plan) String() string {
 	fmt.Fprintf(&b, "  api: window=%v ttl=%v work=%v arrives=%v settle=%v lag=%v", a.Window, a.TTL, a.Work, a.Arrives, a.Settle, a.Lag)
 	b.WriteString(flags(map[string]bool{"origin": a.Origin, "noreplay": a.NoReplay, "quoted": a.Quoted, "http2": a.HTTP2, "refusals": a.Refusals,
 		"waits": a.Waits, "bare": a.Bare, "tells": a.Tells, "fromcompletion": a.FromCompletion}) + "\n")
+	if a.Terms.Drawn {
+		fmt.Fprintf(&b, "  terms: %s, rotates=%v\n", a.Terms, c.Rotates)
+		for _, f := range a.Terms.Strays {
+			fmt.Fprintf(&b, "    lookup: %v\n", f)
+		}
+	}
 	for _, a := range p.Actions {
 		fmt.Fprintf(&b, "  %s: %s %s body=%d answers=%v", a.Name, a.Method, a.Protection, len(a.Body), append(slices.Clone(a.First), a.Status))
-		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "long": a.Long, "adopted": a.Adopted != "", "credentials": a.Credentials, "userinfo": a.Userinfo, "dishonest": !p.Honest(a)}) + "\n")
+		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "long": a.Long, "adopted": a.Adopted != "", "credentials": a.Credentials, "userinfo": a.Userinfo, "dishonest": !p.Honest(a), "keyless": a.Keyless, "ref": a.Ref}) + "\n")
+		for n, h := range a.Hints {
+			if h != (Hint{}) {
+				fmt.Fprintf(&b, "    answer %d: again=%q wait=%v\n", n, h.Again, h.Wait)
+			}
+		}
 		for n, f := range a.Faults {
 			fmt.Fprintf(&b, "    %s: %v\n", a.Kinds[n], f)
 		}
@@ -78,6 +89,12 @@ func (s Step) text(p Plan) string {
 		text += " says " + s.Says.String()
 	}
 	return text + flags(map[string]bool{"reworded": s.Reworded, "respelled": s.Respelled, "keepfirst": s.KeepFirst, "force": s.Force}) + ";"
+}
+
+func (t Terms) String() string {
+	text := fmt.Sprintf("carrier=%d plant=%d find=%q mark=%q least=%v running=%v", t.Carrier, t.Plant, t.Find, t.Mark, t.Least, t.Running)
+	return text + flags(map[string]bool{"sentimf": t.SentIMF, "sentmicros": t.SentMicros, "version": t.Version, "sentwithin": t.SentWithin,
+		"proof": t.Proof, "pinned": t.Pinned, "hints": t.Hints, "keepsfailures": t.KeepsFailures, "saysfailures": t.SaysFailures, "saysnot": t.SaysNot})
 }
 
 // flags are the names of what is set.

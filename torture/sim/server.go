@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oncehttp/oncehttp"
 	"github.com/oncehttp/oncehttp/mockserver"
 	"github.com/oncehttp/oncehttp/torture/judge"
 )
@@ -14,7 +15,7 @@ import (
 func (w *world) newServer() *mockserver.Server {
 	a := w.plan.API
 	p := mockserver.Profile{
-		NoMarker: a.NoReplay, KeyQuoted: a.Quoted, InFlightWaits: a.Waits, FromCompletion: a.FromCompletion,
+		NoMarker: a.NoReplay, InFlightWaits: a.Waits, FromCompletion: a.FromCompletion,
 		InFlight:      w.problem(409, "idempotency_in_progress"),
 		Mismatch:      w.problem(422, "idempotency_key_mismatch"),
 		Indeterminate: w.problem(409, "idempotency_indeterminate"),
@@ -25,18 +26,27 @@ func (w *world) newServer() *mockserver.Server {
 	if a.Tells {
 		p.Expired = w.problem(400, "idempotency_key_expired")
 	}
-	if a.Refusals {
-		p.Released = []string{"408", "425", "429", "5xx"} // every refusal is kept
-	}
+	w.profile(&p)
 	s := mockserver.Memory(mockserver.Config{
 		HTTP2: a.HTTP2, Work: a.Work, TTL: a.TTL, Profile: p, Execute: w.execute,
 		// Another token is the same customer.
-		Tenant: func(*http.Request) string { return "" },
-		What:   func(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/") },
+		Tenant: func(r *http.Request) string {
+			if a.Terms.Pinned {
+				return r.Header.Get("Authorization")
+			}
+			return ""
+		},
+		What: func(r *http.Request) string { return first(r.URL.Path) },
 	})
-	for _, a := range w.plan.Actions {
-		s.ScriptPath("/"+a.Name, a.Faults...)
+	for _, act := range w.plan.Actions {
+		switch {
+		case act.Protection != judge.Keyed || a.Terms.Carrier != oncehttp.CarrierPath:
+			s.ScriptPath("/"+act.Name, act.Faults...)
+		case act.Adopted != "":
+			s.ScriptKey(act.Adopted, act.Faults...)
+		}
 	}
+	s.ScriptPath(findPath, a.Terms.Strays...)
 	return s
 }
 
@@ -59,7 +69,7 @@ type execution struct {
 // execute makes the answer of an execution: first what the plan has for the
 // first ones, then its status. What was deleted is gone the next time.
 func (w *world) execute(r *http.Request) mockserver.Answer {
-	name := strings.TrimPrefix(r.URL.Path, "/")
+	name := first(r.URL.Path)
 	send, err := strconv.Atoi(r.Header.Get(sendHeader))
 	if err != nil {
 		panic(err)
@@ -75,7 +85,13 @@ func (w *world) execute(r *http.Request) mockserver.Answer {
 		return w.problem(404, "not_found")
 	}
 	if n < len(a.First) {
-		return w.problem(a.First[n], "not_now")
+		answer := w.problem(a.First[n], "not_now")
+		if n < len(a.Hints) {
+			for name, value := range a.Hints[n].headers() {
+				answer.Header.Set(name, value)
+			}
+		}
+		return answer
 	}
 	if !a.Effective() {
 		return w.problem(a.Status, "refused")
@@ -103,7 +119,7 @@ func (w *world) effects() (effects []judge.Effect) {
 		if err != nil {
 			panic(err)
 		}
-		effect := judge.Effect{Time: e.Time, Action: e.What, Key: e.Key, Return: w.record.after(e.Time)}
+		effect := judge.Effect{Time: e.Time, Action: e.What, Key: e.Key, ID: e.ID, Return: w.record.after(e.Time)}
 		for _, x := range w.executions {
 			if x.send == send {
 				effect.Call = x.seq

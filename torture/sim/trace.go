@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,9 @@ func Trace(r *judge.Run, action string) string {
 		add(s.Seq, s.Time, s.Action, "%s: send %d, key %q", s.Action, n, s.Key)
 		add(s.Ended, s.EndedTime, s.Action, "%s: send %d is answered %d, wish %q", s.Action, n, s.Status, s.RetryAfter)
 	}
+	for _, l := range r.Lookups {
+		add(l.Seq, l.Time, "", "lookup %s, key %q", l.Target, l.Key)
+	}
 	for _, s := range r.Saved {
 		add(s.Seq, s.Time, s.Action, "%s: saved", s.Action)
 	}
@@ -50,7 +54,7 @@ func Trace(r *judge.Run, action string) string {
 		b.WriteString(l.text + "\n")
 	}
 	for _, q := range r.Requests {
-		if action == "" || q.Path == "/"+action {
+		if action == "" || first(q.Path) == action || q.Method == http.MethodGet {
 			fmt.Fprintf(&b, "request %d at %v: %s %s key=%q status=%d effect=%t replayed=%t reached=%t fault=%v\n",
 				q.N, q.Time.Sub(begins), q.Method, q.Path, q.Key, q.Status, q.Effect, q.Replayed, q.Reached, q.Fault)
 		}

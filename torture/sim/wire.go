@@ -2,17 +2,14 @@ package sim
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"hash"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/oncehttp/oncehttp/torture/judge"
 )
@@ -40,9 +37,12 @@ func (l *life) slowDials(t *http.Transport) {
 }
 
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
-	r := w.life.record
-	key := keyOf(req.Header)
-	action := strings.TrimPrefix(req.URL.Path, "/")
+	if req.Method == http.MethodGet {
+		return w.lookUp(req)
+	}
+	r, p := w.life.record, w.life.world.plan
+	within := p.API.Terms.within()
+	action := first(req.URL.Path)
 	r.mu.Lock()
 	if w.life.dead.Load() {
 		r.mu.Unlock()
@@ -51,12 +51,13 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	seq, now := r.next()
 	n := len(r.run.Sends)
 	r.last[action] = now
-	r.run.Sends = append(r.run.Sends, judge.Send{Seq: seq, Time: now, Life: w.life.number, Action: action, Key: key})
+	r.run.Sends = append(r.run.Sends, judge.Send{Seq: seq, Time: now, Life: w.life.number, Action: action,
+		Key: p.keyOf(req, nil), KeyUnread: within && w.life.world.actions[action].Protection == judge.Keyed, Credential: req.Header.Get("Authorization")})
 	r.mu.Unlock()
 
 	// The request is the client's own: it may not be changed, and its body must
 	// not be read before the transport reads it.
-	body := &hashedBody{ReadCloser: req.Body, hash: sha256.New(), end: req.Body == http.NoBody}
+	body := &readBody{ReadCloser: req.Body, end: req.Body == http.NoBody}
 	clone := req.WithContext(req.Context())
 	clone.Header = req.Header.Clone()
 	clone.Header.Set(sendHeader, strconv.Itoa(n))
@@ -72,49 +73,70 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	s := &r.run.Sends[n]
 	s.Ended, s.EndedTime = r.next()
-	s.BodySHA256 = body.print()
+	if text, whole := body.whole(); whole {
+		s.BodySHA256 = sum(text)
+		if s.KeyUnread {
+			s.Key, s.KeyUnread = p.keyOf(req, text), false
+		}
+	}
 	if resp != nil {
 		s.Status, s.RetryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
-		s.Replayed = resp.Header.Get("Idempotent-Replayed") == "true"
-		s.Foreign = w.life.world.plan.API.Origin && resp.Header.Get(marker) == ""
+		s.Replayed = p.marked(resp, s.Key)
+		s.Foreign = p.API.Origin && resp.Header.Get(marker) == ""
+		p.hinted(s, resp.Header)
 	}
 	return resp, err
 }
 
-// keyOf is the key that a request carries, without quotes.
-func keyOf(h http.Header) string {
-	for _, name := range []string{"Idempotency-Key", "idempotency-key"} {
-		if v := h[name]; len(v) > 0 {
-			return strings.Trim(v[0], `"`)
-		}
+// hinted notes what the answer to a send says of another one, as far as the
+// contract lets it.
+func (p Plan) hinted(s *judge.Send, h http.Header) {
+	if !p.API.Terms.Hints || s.Foreign || s.Replayed && !p.API.NoReplay || s.Status < 400 {
+		return
 	}
-	return ""
+	s.Again = h.Get(hintAgain)
+	if n, err := strconv.Atoi(h.Get(hintWait)); err == nil {
+		s.Pause = time.Duration(n) * time.Millisecond
+	}
 }
 
-// A hashedBody hashes what the transport reads.
-type hashedBody struct {
+// lookUp sends a question.
+func (w *wire) lookUp(req *http.Request) (*http.Response, error) {
+	r := w.life.record
+	r.mu.Lock()
+	if w.life.dead.Load() {
+		r.mu.Unlock()
+		return nil, errGone
+	}
+	seq, now := r.next()
+	l := judge.Lookup{Seq: seq, Time: now, Life: w.life.number, Target: req.URL.RequestURI(), Key: w.life.world.plan.keyOf(req, nil)}
+	r.run.Lookups = append(r.run.Lookups, l)
+	r.mu.Unlock()
+	w.life.met("a contract's lookup")
+	return w.Transport.RoundTrip(req)
+}
+
+// A readBody keeps what the transport reads.
+type readBody struct {
 	io.ReadCloser
 	mu   sync.Mutex // guards what follows
-	hash hash.Hash
+	text []byte
 	end  bool
 }
 
-func (b *hashedBody) Read(p []byte) (int, error) {
+func (b *readBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.hash.Write(p[:n])
+	b.text = append(b.text, p[:n]...)
 	b.end = b.end || err == io.EOF
 	return n, err
 }
 
-// print is the hash of the whole body; empty if it was not read to its end, and
-// so cannot have arrived.
-func (b *hashedBody) print() string {
+// whole is the body; false if it was not read to its end, and so cannot have
+// arrived.
+func (b *readBody) whole() ([]byte, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.end {
-		return ""
-	}
-	return hex.EncodeToString(b.hash.Sum(nil))
+	return b.text, b.end
 }

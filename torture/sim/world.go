@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"syscall"
 	"time"
@@ -14,12 +15,23 @@ import (
 	"github.com/oncehttp/oncehttp/torture/judge"
 )
 
-// The hosts that requests go to: one server answers for both, and the contract
-// is the first one's.
+// The hosts that requests go to: one server answers for all, and there is a
+// contract with a key of the first one, and at times one without of the second.
 const (
-	keyedHost = "keyed.test"
-	plainHost = "plain.test"
+	keyedHost   = "keyed.test"
+	keylessHost = "keyless.test"
+	plainHost   = "plain.test"
 )
+
+func (a Action) host() string {
+	switch {
+	case a.Protection == judge.Keyed:
+		return keyedHost
+	case a.Keyless:
+		return keylessHost
+	}
+	return plainHost
+}
 
 // A world is one run of a plan.
 type world struct {
@@ -78,11 +90,6 @@ func Run(p Plan, path string) Result {
 	run := &w.record.run
 	run.Requests = w.server.Requests()
 	run.Effects = w.effects()
-	for i := range run.Sends {
-		if s := &run.Sends[i]; s.BodySHA256 == "" { // nobody saw it
-			s.BodySHA256 = run.Actions[s.Action].BodySHA256
-		}
-	}
 	w.count()
 	return Result{Run: run, Findings: w.findings, Virtual: time.Since(begun), Happened: w.happened}
 }
@@ -91,12 +98,18 @@ func Run(p Plan, path string) Result {
 func (w *world) judged(a Action) judge.Action {
 	j := judge.Action{
 		Name: a.Name, Protection: a.Protection, Method: a.Method, BodySHA256: sum([]byte(a.Body)),
-		Share: w.plan.Client.Share, AttemptTimeout: w.plan.Client.Retry.AttemptTimeout, Honest: w.plan.Honest(a), Lookups: w.plan.Client.Lookup, Gate: plainHost,
+		Share: w.plan.Client.Share, AttemptTimeout: w.plan.Client.Retry.AttemptTimeout, Honest: w.plan.Honest(a), Lookups: w.plan.Client.Lookup || w.plan.proves(a), Gate: a.host(),
 		Payload: sum([]byte(a.Body)), Budget: w.plan.Client.Retry.MaxElapsed + w.plan.slowest(),
 		Marked: a.Protection == judge.Keyed && !w.plan.API.NoReplay,
 	}
+	t := w.plan.API.Terms
 	if a.Protection == judge.Keyed {
-		j.Window, j.Gate = w.plan.API.Window, keyedHost
+		j.Window = w.plan.API.Window
+		j.KeyWithin, j.Pinned, j.Least, j.KeepsFailures = t.within(), t.Pinned, t.Least, t.SaysFailures
+	}
+	j.Fixed = t.fixed(a)
+	if t.Drawn && w.plan.Client.Sealed {
+		j.BodySHA256 = "" // what is written into it is not seen in the journal
 	}
 	// A server that forgets keys does not keep what its contract says of refusals.
 	j.Spoofed = !j.Honest && (w.plan.API.Refusals || w.plan.API.Settle > 0) && (len(a.First) > 0 || !a.Effective())
@@ -150,14 +163,14 @@ func (w *world) contract() oncehttp.Contract {
 	if a.Window == 0 {
 		c.Window = oncehttp.Window{Kind: oncehttp.WindowForever}
 	}
-	c.Carrier.Quoted = a.Quoted
 	if a.Origin {
 		c.Origin = oncehttp.Marker{Headers: []string{marker}}
 	}
+	w.terms(&c)
 	if a.NoReplay {
 		c.Replay = oncehttp.Marker{}
 	}
-	c.Stored = oncehttp.Stored{Refusals: a.Refusals, Settle: a.Settle}
+	c.Stored.Refusals, c.Stored.Settle = a.Refusals, a.Settle
 	c.Answers = append(c.Answers,
 		oncehttp.Answer{Status: []int{409}, Codes: []string{"*_indeterminate"}, Verdict: oncehttp.VerdictInProgress},
 		oncehttp.Answer{Status: []int{400}, Codes: []string{"*_key_expired"}, Verdict: oncehttp.VerdictKeyExpired})
@@ -177,7 +190,11 @@ func (l *life) config() oncehttp.Config {
 			contract.Window.Length *= 10
 		}
 		cfg.Contracts = []oncehttp.Contract{contract}
+		if keyless, ok := l.keyless(); ok {
+			cfg.Contracts = append(cfg.Contracts, keyless)
+		}
 	}
+	cfg.Plant = l.world.plan.API.Terms.Plant != oncehttp.CarrierNone
 	if !c.Jitter {
 		cfg.Retry.BackOff = l.backOff
 	}
@@ -199,7 +216,11 @@ func (w *world) newKey(action string) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.keys++
-	return fmt.Sprintf("%s-%d", action, w.keys), nil
+	key := fmt.Sprintf("%s-%d", action, w.keys)
+	if w.plan.API.Terms.Carrier == oncehttp.CarrierPath {
+		w.server.ScriptKey(key, w.actions[action].Faults...) // no path is known before
+	}
+	return key, nil
 }
 
 // count adds what can be seen of the run at its end.
@@ -209,13 +230,16 @@ func (w *world) count() {
 	}
 	requests := map[string]int{}
 	for _, q := range w.record.run.Requests {
-		requests[q.Path]++
+		if q.Method != http.MethodGet {
+			requests[first(q.Path)]++
+		}
 	}
 	for _, a := range w.plan.Actions {
-		for n := range min(len(a.Kinds), requests["/"+a.Name]) {
+		for n := range min(len(a.Kinds), requests[a.Name]) {
 			w.happened["fault "+a.Kinds[n].String()]++
 		}
 	}
+	w.countTerms()
 	for _, op := range w.record.run.Ops {
 		what := "op " + string(op.Kind)
 		if op.Return == 0 {
