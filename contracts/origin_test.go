@@ -1,0 +1,71 @@
+package contracts
+
+import (
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+)
+
+type answers func(*http.Request) *http.Response
+
+func (a answers) RoundTrip(req *http.Request) (*http.Response, error) { return a(req), nil }
+
+// TestAnAnswerIsTheAPIsOwnByAnyOfItsMarks: a mark that a genuine answer may lack
+// would leave every action open.
+func TestAnAnswerIsTheAPIsOwnByAnyOfItsMarks(t *testing.T) {
+	t.Parallel()
+	const ec2Error = `<?xml version="1.0"?><Response><Errors><Error><Code>InvalidAMIID.NotFound</Code></Error></Errors><RequestID>9d17</RequestID></Response>`
+	const snsError = `<ErrorResponse><Error><Code>NotFound</Code></Error><RequestId>9d17</RequestId></ErrorResponse>`
+	for _, c := range []struct {
+		name           string
+		contract       oncehttp.Contract
+		url, kind, req string
+		status         int
+		header         string
+		body           string
+		want           oncehttp.State
+	}{
+		{"EC2 by the body of an error", AWSEC2, "https://ec2.eu-west-1.amazonaws.com/", "application/x-www-form-urlencoded", "Action=RunInstances", 400, "", ec2Error, oncehttp.Rejected},
+		{"EC2 by the header", AWSEC2, "https://ec2.eu-west-1.amazonaws.com/", "application/x-www-form-urlencoded", "Action=RunInstances", 200, "X-Amz-Request-Id", "<RunInstancesResponse/>", oncehttp.Confirmed},
+		{"EC2 by nothing", AWSEC2, "https://ec2.eu-west-1.amazonaws.com/", "application/x-www-form-urlencoded", "Action=RunInstances", 400, "", "<html/>", oncehttp.Pending},
+		{"CloudFormation by the body of an error", AWSCloudFormation, "https://cloudformation.eu-west-1.amazonaws.com/", "application/x-www-form-urlencoded", "Action=CreateStack", 400, "", snsError, oncehttp.Rejected},
+		{"Checkout.com by the links", CheckoutPayments, "https://api.checkout.com/payments", "application/json", `{"amount":1}`, 201, "", `{"id":"pay_1","_links":{}}`, oncehttp.Confirmed},
+		{"Checkout.com by the header", CheckoutPayments, "https://api.checkout.com/payments", "application/json", `{"amount":1}`, 422, "Cko-Request-Id", `{"error_type":"request_invalid"}`, oncehttp.Rejected},
+		{"Checkout.com by nothing", CheckoutPayments, "https://api.checkout.com/payments", "application/json", `{"amount":1}`, 200, "", "<html/>", oncehttp.Pending},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			client, err := oncehttp.Open(filepath.Join(t.TempDir(), "intents.db"), oncehttp.Config{
+				Contracts: []oncehttp.Contract{c.contract},
+				Retry:     oncehttp.Retry{MaxAttempts: 1},
+				Transport: answers(func(req *http.Request) *http.Response {
+					h := http.Header{"Content-Type": {"text/xml"}}
+					if strings.HasPrefix(c.body, "{") {
+						h.Set("Content-Type", "application/json")
+					}
+					if c.header != "" {
+						h.Set(c.header, "9d17")
+					}
+					io.Copy(io.Discard, req.Body)
+					req.Body.Close()
+					return &http.Response{StatusCode: c.status, Header: h, Body: io.NopCloser(strings.NewReader(c.body)), ContentLength: int64(len(c.body)), Request: req, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+				}),
+			})
+			require.NoError(t, err)
+			defer client.Close()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url, strings.NewReader(c.req))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", c.kind)
+			o, _ := client.Do(action, req)
+			require.NotNil(t, o)
+			assert.Equal(t, c.want, o.State, "%s", o.Reason)
+		})
+	}
+}
