@@ -120,8 +120,8 @@ var PostmarkBatch = oncehttp.Contract{
 	Sources: []string{"https://postmarkapp.com/support/article/what-is-an-idempotency-key"},
 }
 
-// MailgunMessages sends e-mail. Nothing was found of a key, and nothing that rules
-// one out.
+// MailgunMessages sends e-mail. Its client knows of no key, which does not prove that
+// there is none.
 var MailgunMessages = oncehttp.Contract{
 	Name: "mailgun-messages",
 	Match: oncehttp.Match{
@@ -129,8 +129,9 @@ var MailgunMessages = oncehttp.Contract{
 		Paths: []string{"/v3/*/messages", "/v3/*/messages.mime"}, Exact: true,
 		Methods: []string{"POST"},
 	},
-	Proof: oncehttp.ProofUnknown,
-	AsOf:  "2026-10-06",
+	Proof:   oncehttp.ProofUnknown,
+	AsOf:    "2026-11-30",
+	Sources: []string{"github.com/mailgun/mailgun-go@00283451f9:messages.go"},
 }
 
 // ResendEmails sends one e-mail, or many. A 409 means that the first request still

@@ -79,8 +79,8 @@ func mercadoPago(name string, paths ...string) oncehttp.Contract {
 
 // DOKU answers a repeat with the first answer's body under status 409: it is a
 // success where that body is one. The key is part of what is signed, and the SNAP
-// interfaces on the same host take another header for another purpose: so this
-// applies only where the caller has set the key.
+// interfaces on the same host do not take it: so this applies only where the caller
+// has set it.
 var DOKU = oncehttp.Contract{
 	Name: "doku",
 	Match: oncehttp.Match{

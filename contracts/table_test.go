@@ -122,7 +122,7 @@ func TestEveryContractSaysWhereItsFactsAreFrom(t *testing.T) {
 		names[c.Name] = true
 		assert.NotEqual(t, oncehttp.ProofDeclared, c.Proof, "%s: say how well it is proved", c.Name)
 		assert.NotEmpty(t, c.AsOf, c.Name)
-		assert.True(t, len(c.Sources) > 0 || c.Proof == oncehttp.ProofUnknown, "%s has no source", c.Name)
+		assert.NotEmpty(t, c.Sources, "%s has no source", c.Name)
 	}
 }
 
