@@ -68,8 +68,8 @@ func TestASuccessInDisguiseIsJudgedForWhatItIs(t *testing.T) {
 			t.Run(c.Name, func(t *testing.T) {
 				t.Parallel()
 				for _, a := range d.words {
-					a.first1(t, c)
-					a.after2(t, c)
+					a.onFirst(t, c)
+					a.afterLost(t, c)
 				}
 			})
 		}
@@ -81,7 +81,7 @@ func patient(n int) func(*oncehttp.Config) {
 	return func(cfg *oncehttp.Config) { cfg.Retry.MaxAttempts, cfg.Retry.MaxElapsed = n, hour }
 }
 
-func (a worded) first1(t *testing.T, c oncehttp.Contract) {
+func (a worded) onFirst(t *testing.T, c oncehttp.Contract) {
 	answer := a.answer
 	answer.Commit = a.first == done || a.first == running
 	inWorld(t, c, mockserver.Config{Script: []mockserver.Fault{answer}}, func(w *world) {
@@ -94,7 +94,7 @@ func (a worded) first1(t *testing.T, c oncehttp.Contract) {
 	})
 }
 
-func (a worded) after2(t *testing.T, c oncehttp.Contract) {
+func (a worded) afterLost(t *testing.T, c oncehttp.Contract) {
 	if a.after == "" {
 		return
 	}
@@ -191,13 +191,13 @@ func TestAContractOfOnesOwnMayNameAnyStatusForARunningAttempt(t *testing.T) {
 		c := oncehttp.IdempotencyKey("api.example.com", day)
 		c.Name = "own"
 		answer := says(status, `{"state":"running"}`)
-		worded{"without a rule", answer, plain, "", ""}.first1(t, c)
+		worded{"without a rule", answer, plain, "", ""}.onFirst(t, c)
 		c.Answers = []oncehttp.Answer{{Status: []int{status}, At: []string{"/state"}, Codes: []string{"running"}, Verdict: oncehttp.VerdictInProgress}}
 		a := worded{"with one", answer, running, running, ""}
-		a.first1(t, c)
-		a.after2(t, c)
+		a.onFirst(t, c)
+		a.afterLost(t, c)
 		a = worded{"with one, and another word", says(status, `{"state":"done"}`), plain, "", ""}
-		a.first1(t, c)
+		a.onFirst(t, c)
 	}
 }
 
