@@ -63,6 +63,11 @@ func disguises() []disguise {
 			{"duplicated", says(400, `{"code":"IDEMPOTENCY_DUPLICATED"}`), unknown, unknown, ""},
 			{"another code", says(400, `{"code":"INVALID_REQUEST"}`), refused, unknown, ""},
 		}},
+		{of(Whop), []worded{
+			{"in progress", says(409, `{"error":{"code":"idempotency_request_in_progress"}}`), running, running, ""},
+			{"another 409", says(409, `{"error":{"code":"resource_conflict"}}`), refused, unknown, ""},
+			{"mismatch", says(400, `{"error":{"code":"idempotency_key_mismatch"}}`), refused, unknown, ""},
+		}},
 		{of(PPRO, RazorpayTransfers, DwollaV2), []worded{
 			{"conflict", says(409, `{}`), running, running, ""},
 			{"refusal", plain, refused, unknown, ""},
