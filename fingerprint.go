@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
-	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -133,12 +132,16 @@ func significantHeaders(h http.Header, names []string) map[string][]string {
 // headerValues finds a header under any spelling of its name in the map: net/http
 // sends also what is not under the canonical one. Absent: nil.
 func headerValues(h http.Header, name string) []string {
-	var values []string
-	for _, key := range slices.Sorted(maps.Keys(h)) {
+	var keys, values []string
+	for key := range h {
 		if strings.EqualFold(key, name) {
-			for _, v := range h[key] {
-				values = append(values, textproto.TrimString(v))
-			}
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys) // nearly always one
+	for _, key := range keys {
+		for _, v := range h[key] {
+			values = append(values, textproto.TrimString(v))
 		}
 	}
 	return values

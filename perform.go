@@ -241,10 +241,8 @@ func (c *Client) setPolicy(f *flight, r record) error {
 		req := &http.Request{Method: r.Begun.Method, URL: u, Host: r.Begun.Host, Header: r.Begun.Header}
 		if r.Begun.Carrier.Kind == CarrierHeader && r.Begun.Wire != "" {
 			// A contract may ask for the key's own header.
-			req.Header = req.Header.Clone()
-			if req.Header == nil {
-				req.Header = http.Header{}
-			}
+			req.Header = http.Header{}
+			maps.Copy(req.Header, r.Begun.Header)
 			req.Header.Set(r.Begun.Carrier.Name, r.Begun.Wire)
 		}
 		if f.policy.contract, err = c.claimStored(f, r, req); err != nil {
