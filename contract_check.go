@@ -237,8 +237,7 @@ func (k *contractCheck) answer(field string, a Answer) {
 	}
 	k.failIf(len(a.At) > 0 && len(a.Codes) == 0, `%s.At is set without Codes; set them ("*" is any)`, field)
 	for i, code := range a.Codes {
-		core := strings.TrimSuffix(strings.TrimPrefix(code, "*"), "*")
-		k.failIf(code == "" || strings.Contains(core, "*"), "%s.Codes[%d] %q is empty or has a * inside; put it first or last", field, i, code)
+		k.code(fmt.Sprintf("%s.Codes[%d]", field, i), code)
 	}
 	k.failIf(a.Verdict > VerdictKeysDown, "%s.Verdict is %d; use one of the Verdict constants", field, a.Verdict)
 	k.pointer(field+".Reference", a.Reference)
@@ -283,6 +282,12 @@ func (k *contractCheck) hints(h Hints) {
 	}
 	k.failIf(h.Least < 0, "Hints.Least is %v; it cannot be negative", h.Least)
 	k.failIf(h.Running < 0, "Hints.Running is %v; it cannot be negative, zero means the whole window", h.Running)
+}
+
+// code checks a pattern as of Answer.Codes.
+func (k *contractCheck) code(field, code string) {
+	core := strings.TrimSuffix(strings.TrimPrefix(code, "*"), "*")
+	k.failIf(code == "" || strings.Contains(core, "*"), "%s %q is empty or has a * inside; put it first or last", field, code)
 }
 
 // header checks an optional condition on a header.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -21,7 +22,8 @@ type Lookup struct {
 	// URL is its path and query, escaped, in which {key} stands for the key, {id}
 	// for the intent's id that was planted, and {since} for the day before the
 	// first attempt, as 2006-01-02; {/name} is the value that the JSON pointer
-	// /name finds in the request's body, {query.name} a parameter of its query.
+	// /name finds in the request's body, {query.name} a parameter of its query,
+	// {path.2} the second segment of its path.
 	// Values are escaped for where they stand. Where one is not there the lookup
 	// cannot tell, nor where it is empty, is a step of a path (..), or would end
 	// the quotes that the URL puts around it.
@@ -32,6 +34,11 @@ type Lookup struct {
 	// have the value of the key or of the planted id, where the API's own filter
 	// is not enough.
 	Items, Where string
+	// State is a pointer, into the item or the answer, to a word that must match Is,
+	// as [Answer].Codes do, for the effect to be there: the status of a payment, or
+	// of the first answer where the API wraps that. In any other state the lookup
+	// cannot tell.
+	State, Is string
 	// Reference is a pointer, into the item or the answer, to what the effect is
 	// called. Where it finds nothing the lookup cannot tell.
 	Reference string
@@ -141,6 +148,14 @@ func (r record) valueOf(name string, body []byte) string {
 				return values[0]
 			}
 		}
+	case segmentNumber(name) > 0:
+		if u, err := url.Parse(r.Begun.URL); err == nil {
+			segments := strings.Split(u.EscapedPath(), "/")
+			if n := segmentNumber(name); n < len(segments) {
+				value, _ := url.PathUnescape(segments[n])
+				return value
+			}
+		}
 	case strings.HasPrefix(name, "/"):
 		if doc, ok := readAnswerBody(body); ok {
 			value, _ := doc.textAt(name)
@@ -148,6 +163,16 @@ func (r record) valueOf(name string, body []byte) string {
 		}
 	}
 	return ""
+}
+
+// segmentNumber is n of path.n, from 1; else zero.
+func segmentNumber(name string) int {
+	digits, ok := strings.CutPrefix(name, "path.")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 1 || strconv.Itoa(n) != digits {
+		return 0
+	}
+	return n
 }
 
 // quoted: what follows the text stands between quotes.
@@ -185,6 +210,8 @@ func (l Lookup) find(f facts, c *Contract, r record) (_ Finding, why string) {
 		return Finding{}, "its answer is no JSON object"
 	case !l.names(doc, r):
 		return Finding{}, "its answer is about something else"
+	case !l.inState(doc):
+		return Finding{}, "what it shows is in no state that proves the effect"
 	}
 	reference, named := l.reference(doc)
 	if !named {
@@ -213,6 +240,8 @@ func (l Lookup) findListed(doc answerBody, h http.Header, c *Contract, r record)
 		}
 		reference, named := l.reference(item)
 		switch {
+		case !l.inState(item):
+			return Finding{}, "what it shows is in no state that proves the effect"
 		case !named:
 			return Finding{}, "its answer lacks the reference"
 		case found.Kind == CannotTell:
@@ -237,6 +266,14 @@ func (l Lookup) names(doc answerBody, r record) bool {
 	}
 	value, _ := doc.textAt(l.Where)
 	return value != "" && (value == r.Begun.Key || value == r.planted())
+}
+
+func (l Lookup) inState(doc answerBody) bool {
+	if l.State == "" {
+		return true
+	}
+	word, ok := doc.textAt(l.State)
+	return ok && matchesCode(l.Is, word)
 }
 
 func (l Lookup) reference(doc answerBody) (_ string, named bool) {
@@ -313,14 +350,19 @@ func (k *contractCheck) lookup(field string, l Lookup, c *Contract) {
 	for text, name := range pieces(l.URL) {
 		parameter, ofQuery := strings.CutPrefix(name, "query.")
 		ofBody := strings.HasPrefix(name, "/") && pointerProblem(name) == ""
-		known := ofQuery && parameter != "" || ofBody || slices.Contains([]string{"", "key", "id", "since"}, name)
-		k.failIf(!known, "%s.URL has {%s}; use {key}, {id}, {since}, {/pointer} or {query.name}", field, name)
+		known := ofQuery && parameter != "" || ofBody || segmentNumber(name) > 0 || slices.Contains([]string{"", "key", "id", "since"}, name)
+		k.failIf(!known, "%s.URL has {%s}; use {key}, {id}, {since}, {/pointer}, {query.name} or {path.2}", field, name)
 		plain += text
 	}
 	_, err := url.ParseRequestURI(plain)
 	k.failIf(err != nil || strings.ContainsAny(plain, "#{} "), "%s.URL %q is not an escaped path and query", field, l.URL)
 	k.pointer(field+".Items", l.Items)
 	k.pointer(field+".Where", l.Where)
+	k.pointer(field+".State", l.State)
+	k.failIf((l.State == "") != (l.Is == ""), "%s.State and %s.Is go together; set both or none", field, field)
+	if l.Is != "" {
+		k.code(field+".Is", l.Is)
+	}
 	k.pointer(field+".Reference", l.Reference)
 	k.failIf(l.Settle < 0, "%s.Settle is %v; it cannot be negative", field, l.Settle)
 	k.failIf(strings.Contains(l.URL, "{id}") && c.Plant.Kind == CarrierNone, "%s.URL has {id} and Plant is not set", field)

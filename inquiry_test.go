@@ -33,6 +33,7 @@ func TestAValueIsEscapedForWhereItStandsInALookup(t *testing.T) {
 		"/pay?ref={/reference}&x={id}":   "/pay?ref=order+42%2F%C3%A9&x=" + r.planted(),
 		"/pay?since={since}":             "/pay?since=2026-02-28",
 		"/a/{query.account}/b/{/amount}": "/a/7/b/500",
+		"/{path.1}/x/{path.2}":           "/v1/x/pay",
 		"/s?q=m%5B'id'%5D:'{id}'":        "/s?q=m%5B'id'%5D:'" + r.planted() + "'",
 		"/s?q={/to/id}":                  "/s?q=x%27y",
 	} {
@@ -47,6 +48,7 @@ func TestALookupWithoutAValueForItsURLIsNotSent(t *testing.T) {
 	r, body := lookedUp()
 	for template, why := range map[string]string{
 		"/pay/{/missing}":      "nothing is there",
+		"/pay/{path.9}":        "the path is shorter",
 		"/pay/{/none}":         "it is empty, and /pay/ may be a list",
 		"/pay/{/to}":           "it is an object",
 		"/pay/{query.missing}": "there is no such parameter",
@@ -97,6 +99,7 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 	found := func(reference string) Finding { return Finding{Kind: Found, Reference: reference} }
 	with := func(l Lookup, change func(*Lookup)) Lookup { change(&l); return l }
 	unproved := func(l *Lookup) { l.Proof = false }
+	wrapped := func(l *Lookup) { l.State, l.Is = "/StatusCode", "2*" }
 	root := with(listed, func(l *Lookup) { l.Items = "/*" })
 	filtered := with(listed, func(l *Lookup) { l.Where = "" })
 	for name, c := range map[string]struct {
@@ -112,6 +115,10 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 		"one, of another":             {with(single, func(l *Lookup) { l.Where = "/key" }), 200, `{"id":"ch_1","key":"k-2"}`, Finding{}},
 		"one, of this":                {with(single, func(l *Lookup) { l.Where = "/key" }), 200, `{"id":"ch_1","key":"k-1"}`, found("ch_1")},
 		"one, stored with its status": {with(single, func(l *Lookup) { l.Stored = true }), 201, `{"id":"ch_1"}`, found("ch_1")},
+		"one, in the state":           {with(single, wrapped), 200, `{"id":"ch_1","StatusCode":"201"}`, found("ch_1")},
+		"one, in another state":       {with(single, wrapped), 200, `{"id":"ch_1","StatusCode":400}`, Finding{}},
+		"one, without a state":        {with(single, wrapped), 200, `{"id":"ch_1"}`, Finding{}},
+		"listed, in another state":    {with(listed, wrapped), 200, `{"data":[{"id":"b","meta":{"key":"k-1"},"StatusCode":"500"}]}`, Finding{}},
 		"a list in place of one":      {single, 200, `[]`, Finding{}},
 		"a text in place of one":      {single, 200, `"ch_1"`, Finding{}},
 		"none":                        {single, 404, notFound, Finding{Kind: NotFound}},

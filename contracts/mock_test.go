@@ -75,6 +75,11 @@ func profileOf(c oncehttp.Contract) mockserver.Profile {
 			if c.Stored.Repeat == oncehttp.RepeatError {
 				p.Repeat = answer
 			}
+		case oncehttp.VerdictUnknown:
+			// An error to every known key, which does not say how its first request ended.
+			if c.Stored.Repeat == oncehttp.RepeatEmpty {
+				p.Repeat = answer
+			}
 		}
 	}
 	// Where a bare 409 means something else, the usual 409 of a running request
@@ -85,7 +90,7 @@ func profileOf(c oncehttp.Contract) mockserver.Profile {
 	if c.Window.After == oncehttp.ExpiryRefuses && p.Expired.Status == 0 {
 		p.Expired = mockserver.Answer{Status: http.StatusPreconditionFailed}
 	}
-	if c.Stored.Repeat == oncehttp.RepeatEmpty {
+	if c.Stored.Repeat == oncehttp.RepeatEmpty && p.Repeat.Status == 0 {
 		p.Repeat = mockserver.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: "{}\n"}
 	}
 	return p
@@ -208,7 +213,8 @@ func markOf(m oncehttp.Marker, usual string) mockserver.Mark {
 func findsOf(c oncehttp.Contract) []mockserver.Find {
 	var finds []mockserver.Find
 	for _, l := range c.Lookups {
-		f := mockserver.Find{URL: l.URL, Items: l.Items, Where: l.Where, Reference: l.Reference, Stored: l.Stored}
+		f := mockserver.Find{URL: l.URL, Items: l.Items, Where: l.Where, Reference: l.Reference, Stored: l.Stored, State: l.State}
+		f.Says = strings.ReplaceAll(l.Is, "*", "00")
 		if settle := max(l.Settle, c.Stored.Settle); settle > 0 {
 			f.Lag = settle / 2
 		}
@@ -263,7 +269,7 @@ func answerOf(c oncehttp.Contract, a oncehttp.Answer) mockserver.Answer {
 
 // usualStatus is of an answer whose rule goes by its code alone.
 var usualStatus = map[oncehttp.Verdict]int{
-	oncehttp.VerdictUnknown: http.StatusInternalServerError, oncehttp.VerdictDone: http.StatusConflict,
+	oncehttp.VerdictUnknown: http.StatusConflict, oncehttp.VerdictDone: http.StatusConflict,
 	oncehttp.VerdictInProgress: http.StatusConflict, oncehttp.VerdictMismatch: http.StatusBadRequest,
 	oncehttp.VerdictKeySpent: http.StatusBadRequest, oncehttp.VerdictKeyExpired: http.StatusBadRequest,
 	oncehttp.VerdictKeyIgnored: http.StatusBadRequest, oncehttp.VerdictThrottled: http.StatusTooManyRequests,

@@ -185,8 +185,8 @@ var PaystackTransfers = paystack(oncehttp.Contract{
 })
 
 // PaystackCharges is direct charges. A declined charge has a reference too, so
-// that neither the error of a second use nor finding it says that money moved:
-// look at its status before you resolve it.
+// that the error of a second use says nothing of money; a look-up says it, by the
+// status.
 var PaystackCharges = paystack(oncehttp.Contract{
 	Name:  "paystack-charges",
 	Match: oncehttp.Match{Path: "/charge"},
@@ -194,7 +194,8 @@ var PaystackCharges = paystack(oncehttp.Contract{
 	Answers: []oncehttp.Answer{
 		{At: []string{"/code"}, Codes: []string{"duplicate_reference"}, Verdict: oncehttp.VerdictUnknown},
 	},
-	Stored: oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
+	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
+	Lookups: []oncehttp.Lookup{{URL: "/transaction/verify/{key}", State: "/data/status", Is: "success", Reference: "/data/id"}},
 })
 
 func paystack(c oncehttp.Contract) oncehttp.Contract {

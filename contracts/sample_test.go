@@ -50,6 +50,15 @@ func sampleOf(c oncehttp.Contract) sample {
 	if path == "" {
 		path = "/things"
 	}
+	for _, l := range c.Lookups {
+		for _, name := range placeholders(l.URL) {
+			for n := range len("123456789") {
+				if name == fmt.Sprintf("path.%d", n+1) && strings.Count(path, "/") <= n {
+					path += "/x1"
+				}
+			}
+		}
+	}
 	s.url = "https://" + host + strings.ReplaceAll(path, "*", "x1")
 	if h := c.Match.Header; h != "" {
 		value := strings.ReplaceAll(c.Match.HeaderValue, "*", "x1")

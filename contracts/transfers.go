@@ -324,9 +324,10 @@ var MangopayV2 = oncehttp.Contract{
 	Answers: []oncehttp.Answer{
 		{Status: []int{409}, At: []string{"/Type"}, Codes: []string{"idempotent_creation_conflict"}, Verdict: oncehttp.VerdictUnknown},
 	},
-	Stored: oncehttp.Stored{Failures: oncehttp.KeepingYes, Repeat: oncehttp.RepeatEmpty},
-	Proof:  oncehttp.ProofVendor,
-	AsOf:   "2026-10-06",
+	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingYes, Repeat: oncehttp.RepeatEmpty},
+	Lookups: []oncehttp.Lookup{{URL: "/v2.01/{path.2}/responses/{key}", State: "/StatusCode", Is: "2*", Reference: "/Resource/Id"}},
+	Proof:   oncehttp.ProofVendor,
+	AsOf:    "2026-10-06",
 	Sources: []string{
 		"https://docs.mangopay.com/api-reference/overview/idempotency",
 		"https://docs.mangopay.com/api-reference/api-responses/view-api-response",

@@ -3,6 +3,7 @@ package mockserver
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -21,7 +22,7 @@ type Find struct {
 	// {id} for a value that was planted, {since} for a day as 2006-01-02 from which
 	// on effects are listed, {/name} for what the JSON pointer /name finds in the
 	// body of the request that made the effect, {query.name} for a parameter of its
-	// query. Other parameters of the GET do not matter.
+	// query, {path.2} for the second segment of its path. Other parameters of the GET do not matter.
 	URL string `json:"url,omitzero"`
 	// Items points (RFC 6901) to the list that answers, which is empty when nothing
 	// is found. Empty: the answer is one effect, or Absent.
@@ -29,6 +30,9 @@ type Find struct {
 	// Where points into an item to the key, if the URL has {key} or there is no
 	// Plant, else to what was planted.
 	Where string `json:"where,omitzero"`
+	// State points into the item or the answer to the word Says.
+	State string `json:"state,omitzero"`
+	Says  string `json:"says,omitzero"`
 	// Reference points into the item or the answer to [Effect].ID.
 	Reference string `json:"reference,omitzero"`
 	// Stored: the answer is what is stored under the key, effect or not, as it was.
@@ -93,6 +97,9 @@ func (x *exchange) answerTo(f finding, asked map[string]string, now time.Time) A
 		if f.Items == "" {
 			a := e.Answer.clone()
 			a.Status = http.StatusOK
+			if f.State != "" {
+				a = a.edited(f.State, f.Says)
+			}
 			if f.Reference != "" {
 				a = a.edited(f.Reference, e.ID)
 			}
@@ -112,6 +119,9 @@ func (f finding) item(e Effect) map[string]any {
 	item, ok := v.(map[string]any)
 	if !ok {
 		item = map[string]any{"id": e.ID}
+	}
+	if f.State != "" {
+		withValue(item, tokens(f.State), f.Says)
 	}
 	if f.Reference != "" {
 		withValue(item, tokens(f.Reference), e.ID)
@@ -151,6 +161,16 @@ func (e Effect) fits(asked map[string]string) bool {
 	return true
 }
 
+// segmentNumber is n of path.n, from 1; else zero.
+func segmentNumber(name string) int {
+	digits, ok := strings.CutPrefix(name, "path.")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 1 || strconv.Itoa(n) != digits {
+		return 0
+	}
+	return n
+}
+
 // planted is the value by which the request's effect can be found.
 func (x *exchange) planted() string {
 	plant := x.cfg.Profile.Plant
@@ -177,6 +197,10 @@ func (x *exchange) asked() map[string]string {
 					query = x.r.URL.Query()
 				}
 				out[name] = query.Get(parameter)
+			case segmentNumber(name) > 0:
+				if segments := strings.Split(x.r.URL.EscapedPath(), "/"); segmentNumber(name) < len(segments) {
+					out[name], _ = url.PathUnescape(segments[segmentNumber(name)])
+				}
 			case name[0] == '/':
 				if form, ok := formOf(x.r, x.body); ok && form != nil {
 					out[name] = form.Get(strings.Join(tokens(name), "/"))

@@ -181,6 +181,8 @@ func (c *profileCheck) finds(p Profile) {
 		c.pointer(field+".reference", f.Reference)
 		c.failIf(f.Where != "" && f.Items == "", "%s: where is set without items", field)
 		c.failIf(f.Stored && (f.Items != "" || !strings.Contains(f.URL, "{key}")), "%s: what is stored is asked for by {key} and no list", field)
+		c.pointer(field+".state", f.State)
+		c.failIf((f.State == "") != (f.Says == ""), "%s: state and says go together", field)
 		c.failIf(f.Lag < 0, "%s.lag: it is negative", field)
 		c.answer(field+".absent", f.Absent, false)
 	}

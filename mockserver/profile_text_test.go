@@ -32,7 +32,7 @@ func fullProfile() mockserver.Profile {
 		InFlight: answer, InFlightWaits: true, InFlightExecutes: true, Mismatch: answer, OnMismatch: mockserver.MismatchDrops,
 		Indeterminate: answer, KeysDown: answer, KeysDownExecutes: true, Throttled: answer,
 		Plant: mockserver.Plant{Kind: mockserver.CarrierJSON, Name: "/m"},
-		Finds: []mockserver.Find{{URL: "/x/{id}", Items: "/i", Where: "/w", Reference: "/r", Stored: true, Absent: answer, Lag: time.Minute}},
+		Finds: []mockserver.Find{{URL: "/x/{id}", Items: "/i", Where: "/w", State: "/s", Says: "done", Reference: "/r", Stored: true, Absent: answer, Lag: time.Minute}},
 	}
 }
 

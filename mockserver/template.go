@@ -75,7 +75,7 @@ func pattern(text string, unescape func(string) (string, error), any string) (*r
 		}
 		name := text[at[0]+1 : at[1]-1]
 		switch {
-		case name == "key", name == "id", name == "since", strings.HasPrefix(name, "/"), strings.HasPrefix(name, "query."):
+		case name == "key", name == "id", name == "since", strings.HasPrefix(name, "/"), strings.HasPrefix(name, "query."), segmentNumber(name) > 0:
 		default:
 			return nil, nil, fmt.Errorf("there is no {%s}", name)
 		}
