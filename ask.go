@@ -183,6 +183,9 @@ func (c *Client) lookupRequest(ctx context.Context, f *flight, r record, target 
 			return nil, &ownError{text: fmt.Sprintf("oncehttp: a lookup needs %s, which is not kept and was not brought back; set Config.Authorize, or repeat Do with it", name)}
 		}
 	}
+	if _, err := r.credential(f.policy.contract, req); err != nil {
+		return nil, err
+	}
 	return req, nil
 }
 

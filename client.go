@@ -217,12 +217,9 @@ func (c *Client) ready(f *flight, cmd command) event {
 	if missing != "" {
 		return unready(&ownError{text: fmt.Sprintf("oncehttp: %s is not kept and was not brought back; set Config.Authorize, or repeat Do with it", missing)})
 	}
-	credential := ""
-	if r := cmd.record; r.pinned(f.policy.contract) {
-		credential = credentialPrint(r.ID, req)
-		if first := r.Begun.Credential; (r.Exposed || r.Incomplete) && first != "" && first != credential {
-			return unready(&ownError{text: fmt.Sprintf("oncehttp: the API knows a key together with the credentials it came with, and these are not those that action %s was first sent with; bring them back", quoteAction(r.Action))})
-		}
+	credential, err := cmd.record.credential(f.policy.contract, req)
+	if err != nil {
+		return unready(err)
 	}
 	f.request = req
 	return event{kind: evReadied, attempt: uuid.NewString(), stripped: stripped, stamped: stamped, credential: credential}

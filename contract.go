@@ -269,7 +269,8 @@ const (
 	PinHost Pin = 1 << iota
 	// PinCredential: keys are not shared between credentials. What may have taken
 	// effect is not sent again with others than its first attempt had: it is
-	// Pending, NeedsCredentials. What is compared is Basic and Bearer
+	// Pending, NeedsCredentials; nor is it looked up with others, which the API may
+	// not show it. What is compared is Basic and Bearer
 	// authorization, API keys and tokens in headers and the query, and of
 	// signatures (AWS4-HMAC-SHA256 and the like) the id of the key; cookies, and
 	// what a transport below this client adds, are not. A token that is renewed is

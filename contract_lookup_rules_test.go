@@ -67,6 +67,50 @@ func TestALookupWithoutCredentialsIsNotSentAndCannotTell(t *testing.T) {
 	})
 }
 
+// Whoever asks with another credential may not be shown an effect, or be shown
+// another one: keys that are not shared between credentials are looked up under
+// the first attempt's alone.
+func TestAPinnedKeyIsLookedUpOnlyWithTheCredentialsThatItHad(t *testing.T) {
+	t.Parallel()
+	with := func(token string) func(*oncehttp.Config) {
+		return func(cfg *oncehttp.Config) {
+			cfg.Authorize = func(req *http.Request, _ bool) error {
+				req.Header.Set("Authorization", "Bearer "+token)
+				return nil
+			}
+		}
+	}
+	pinned := keyedTill()
+	pinned.Pin = oncehttp.PinCredential
+	api := &till{get: func(_ int, req tilled) *http.Response {
+		if req.Header.Get("Authorization") == "Bearer a" {
+			return says(200, `{"id":"ch_1"}`)
+		}
+		return says(404, `{}`)
+	}}
+	atTill(t, api, pinned, func(b *bench) {
+		_, err := b.c.Do("pay-1", b.charge())
+		require.Error(b, err)
+		b.reopen(with("b"))
+		time.Sleep(25 * time.Hour) // the key is forgotten
+		for range 3 {
+			for _, o := range b.resume() {
+				assert.True(b, o.MayHaveExecuted)
+				assert.ErrorContains(b, o.Err, "together with the credentials")
+				assert.NotContains(b, o.Err.Error(), "Bearer")
+			}
+			time.Sleep(25 * time.Hour)
+		}
+		assert.Empty(b, api.gets, "what b is shown is no proof of what a did")
+		assert.Len(b, api.posts, 1)
+		b.reopen(with("a"))
+		o, err := b.c.Do("pay-1", b.charge())
+		require.NoError(b, err)
+		assert.Equal(b, "ch_1", o.Reference)
+		assert.Len(b, api.posts, 1)
+	}, oneAttempt, with("a"))
+}
+
 func TestAuthorizeBringsALookupsCredentialsAndIsToldThatTheyAreStale(t *testing.T) {
 	t.Parallel()
 	api := &till{}

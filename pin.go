@@ -2,12 +2,27 @@ package oncehttp
 
 import (
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 )
+
+// credential is the print of a request's credentials, where the contract pins
+// them. It is an error if what may have taken effect had others: under these the
+// API knows another key, or none, and what it says of that proves nothing.
+func (r record) credential(contract *Contract, req *http.Request) (string, error) {
+	if !r.pinned(contract) {
+		return "", nil
+	}
+	credential := credentialPrint(r.ID, req)
+	if first := r.Begun.Credential; (r.Exposed || r.Incomplete) && first != "" && first != credential {
+		return "", &ownError{text: fmt.Sprintf("oncehttp: the API knows a key together with the credentials it came with, and these are not those that action %s was first sent with; bring them back", quoteAction(r.Action))}
+	}
+	return credential, nil
+}
 
 // credentialPrint tells the credentials of one attempt from those of another.
 // What counts is what stays from attempt to attempt: see lastingAuthorization
