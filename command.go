@@ -94,6 +94,7 @@ type event struct {
 	word       word          // resolved
 	finding    Finding       // looked up; an error is a finding that cannot tell
 	settle     time.Duration // looked up: of the lookup that found; zero: as of the contract
+	asked      time.Time     // looked up: before it was
 	unasked    bool          // looked up: nobody could be asked
 }
 

@@ -129,7 +129,7 @@ func (m *machine) take(e event, p policy, now time.Time) {
 	if s := r.Sending; s != nil && m.heard == nil {
 		// The process that started this attempt is gone. It may have been sent.
 		m.dirty = true
-		r.Sending, r.Last = nil, s.At
+		r.Sending, r.Last, r.Ended = nil, s.At, now
 		r.expose(s.At)
 		if r.State == Pending {
 			r.Reason, r.NotBefore, r.Due = Unknown, time.Time{}, s.At
@@ -388,7 +388,7 @@ func (m *machine) hear(e event, p policy, now time.Time) {
 	if s == nil || s.ID != e.attempt {
 		s = &sending{At: r.Last} // late, or judged already
 	} else {
-		r.Sending, r.Last = nil, s.At
+		r.Sending, r.Last, r.Ended = nil, s.At, now
 	}
 	j := e.judged
 	if e.answer == nil && j.effect == effectNone {

@@ -27,9 +27,9 @@ const (
 	// Found: the intent is Confirmed.
 	Found
 	// NotFound: the system of record does not have it. That is proof that
-	// nothing took effect only when it is said twice, a settle time apart, and
-	// both a settle time after the last attempt; the intent may then be sent
-	// again.
+	// nothing took effect only when it is said twice, to questions a settle time
+	// apart and both a settle time after the end of the last attempt; the intent
+	// may then be sent again.
 	NotFound
 	// TooEarly: the effect might not show yet.
 	TooEarly
@@ -43,7 +43,7 @@ const usualSettle = time.Minute
 // lookups in order, until one finds the effect or proves that there is none. A
 // crash meanwhile leaves the record due for a lookup at once.
 func (c *Client) lookUp(f *flight, cmd command) event {
-	e := event{kind: evLookedUp, delay: NewFullJitter(time.Minute, time.Minute).NextBackOff()}
+	e := event{kind: evLookedUp, asked: wallNow(), delay: NewFullJitter(time.Minute, time.Minute).NextBackOff()}
 	var err error
 	if c.cfg.Lookup != nil {
 		ctx, cancel := c.asking(f)
@@ -77,13 +77,14 @@ func (c *Client) asking(f *flight) (context.Context, context.CancelFunc) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// find merges a lookup's finding into a record that may have taken effect.
+// find merges a lookup's finding into a record that may have taken effect. An
+// answer may be as old as its question, so absence counts from when it was asked.
 func (r *record) find(e event, p policy, now time.Time) {
 	settle := e.settle
 	if settle == 0 {
 		settle = p.contract.settle()
 	}
-	settled := r.Last.Add(settle)
+	settled := later(r.Last, r.Ended).Add(settle)
 	if !e.unasked {
 		r.Looks++
 	}
@@ -98,12 +99,14 @@ func (r *record) find(e event, p policy, now time.Time) {
 	case r.State != Pending:
 	case e.unasked:
 		r.Due = later(r.Due, e.again)
-	case kind == TooEarly || kind == NotFound && now.Before(settled):
+	case kind == TooEarly:
+		r.Due = later(settled, now.Add(restraint(now.Sub(r.Begun.At)))).Add(e.delay)
+	case kind == NotFound && e.asked.Before(settled):
 		r.Due = later(settled, now).Add(e.delay)
-	case kind == NotFound && r.Absent.IsZero():
+	case kind == NotFound && r.Absent.Before(settled):
 		r.Absent = now
 		r.Due = now.Add(settle)
-	case kind == NotFound && now.Before(r.Absent.Add(settle)):
+	case kind == NotFound && e.asked.Before(r.Absent.Add(settle)):
 		r.Due = r.Absent.Add(settle)
 	case kind == NotFound && r.Reason == StoredFailure:
 		// Said twice, and the same key would only bring the failure again.

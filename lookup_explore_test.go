@@ -76,7 +76,7 @@ func (w *lookupWorld) pass(move lookupMove) {
 				w.crash(w.m.rec)
 				return
 			}
-			e = event{kind: evLookedUp, finding: w.finding(move.answer), settle: exploredSettle, delay: time.Second}
+			e = event{kind: evLookedUp, asked: w.now, finding: w.finding(move.answer), settle: exploredSettle, delay: time.Second}
 		case cmdSave:
 			if looked && move.crash == crashInSave {
 				w.crash(w.m.rec)

@@ -37,9 +37,12 @@ type record struct {
 	// it may have been sent, or not.
 	Sending *sending `json:"sending,omitzero"`
 	// First is when the first attempt that may have had an effect was started:
-	// the window counts from here. Last is the start of the latest attempt.
+	// the window counts from here. Last is the start of the latest attempt, Ended
+	// when it was judged, or was found after a crash: what it may have brought
+	// about shows a settle time later.
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
+	Ended time.Time `json:"ended,omitzero"`
 	// Exposed: an attempt may have had an effect, and nothing has settled it.
 	Exposed bool `json:"exposed,omitzero"`
 	// Incomplete: Confirmed, with an answer whose body is missing and which a
@@ -49,8 +52,8 @@ type record struct {
 	Repeated bool `json:"repeated,omitzero"`
 	// RefusedStatus is the last unmarked refusal seen while exposed.
 	RefusedStatus int `json:"refused_status,omitzero"`
-	// Looks counts the lookups; Absent is when one, past the settle time, did not
-	// find the effect.
+	// Looks counts the lookups; Absent is when one that was asked past the settle
+	// time did not find the effect. It speaks of the attempts before it alone.
 	Looks  int       `json:"looks,omitzero"`
 	Absent time.Time `json:"absent,omitzero"`
 	// Waits is the index of the backoff.

@@ -26,7 +26,8 @@ func sampleRecords() []record {
 	started.Attempts, started.Sending = 1, &sending{ID: "1", At: at.Add(time.Second)}
 	exposed := fresh
 	exposed.Attempts, exposed.Exposed, exposed.Reason, exposed.Cause = 2, true, Unknown, "the server answered 500"
-	exposed.First, exposed.Last, exposed.NotBefore, exposed.Due, exposed.Waits = at, at.Add(time.Minute), at.Add(time.Hour), at.Add(time.Hour), 2
+	exposed.First, exposed.Last, exposed.Ended = at, at.Add(time.Minute), at.Add(2*time.Minute)
+	exposed.NotBefore, exposed.Due, exposed.Waits = at.Add(time.Hour), at.Add(time.Hour), 2
 	idempotent := exposed
 	idempotent.Begun.Key, idempotent.Begun.Wire, idempotent.Begun.Idempotent, idempotent.Begun.Method = "", "", true, http.MethodPut
 	parked := exposed

@@ -102,7 +102,7 @@ func (s *stepped) event(kind eventKind, arg byte) event {
 	case evResolved:
 		e.word = word{At: s.now, To: Confirmed + State(arg&1), By: "ada"}
 	case evLookedUp:
-		e.finding = Finding{Kind: FindingKind(arg & 3), Reference: "ch_1"}
+		e.asked, e.finding = s.now, Finding{Kind: FindingKind(arg & 3), Reference: "ch_1"}
 	}
 	return e
 }

@@ -67,10 +67,10 @@ func evidence() []Mutant {
 		Name:    "not-found-at-once",
 		Fault:   "one lookup that does not find the effect is taken for proof",
 		Promise: rejectedOnly,
-		Edits: []Edit{{"lookup.go", `	case kind == NotFound && r.Absent.IsZero():
-`, `	case kind == NotFound && r.Absent.IsZero() && false:
-`}, {"lookup.go", `	case kind == NotFound && now.Before(r.Absent.Add(settle)):
-`, `	case kind == NotFound && now.Before(r.Absent.Add(settle)) && false:
+		Edits: []Edit{{"lookup.go", `	case kind == NotFound && r.Absent.Before(settled):
+`, `	case kind == NotFound && r.Absent.Before(settled) && false:
+`}, {"lookup.go", `	case kind == NotFound && e.asked.Before(r.Absent.Add(settle)):
+`, `	case kind == NotFound && e.asked.Before(r.Absent.Add(settle)) && false:
 `}},
 		By: []Catcher{unit("TestNotFoundIsProofOnlyWhenItIsSaidTwiceASettleTimeApart")},
 	}}

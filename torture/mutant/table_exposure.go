@@ -18,10 +18,10 @@ func exposure() []Mutant {
 		Name:    "exposure-forgotten-at-restart",
 		Fault:   "an attempt that a crash cut off counts as never sent",
 		Promise: honestPending,
-		Edits: []Edit{{"intent.go", `		r.Sending, r.Last = nil, s.At
+		Edits: []Edit{{"intent.go", `		r.Sending, r.Last, r.Ended = nil, s.At, now
 		r.expose(s.At)
 		if r.State == Pending {
-			r.Reason,`, `		r.Sending, r.Last = nil, s.At
+			r.Reason,`, `		r.Sending, r.Last, r.Ended = nil, s.At, now
 		if r.State == Pending {
 			r.Reason,`}},
 		By: []Catcher{seeds(300, "what may have executed is not sent again unprotected"), unit("TestWithoutAContractACrashInMidAttemptIsForAPerson")},
