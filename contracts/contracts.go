@@ -27,7 +27,8 @@ func For(host string) []oncehttp.Contract {
 }
 
 // On returns the contract for hosts of your own: of a standard that names none,
-// or of an API behind another name.
+// or of an API behind another name. Beside the original in one client it needs a
+// Name of its own.
 func On(c oncehttp.Contract, hosts ...string) oncehttp.Contract {
 	c.Match.Hosts = hosts
 	return c

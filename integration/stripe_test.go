@@ -80,13 +80,9 @@ var stripeExecute = sync.OnceValue(func() func(*http.Request) mockserver.Answer 
 
 func startStripe(t *testing.T) *mockserver.Server {
 	t.Helper()
-	for _, profile := range mockserver.Profiles() {
-		if profile.Name == "stripe-v1" {
-			return startAPI(t, mockserver.Config{Profile: profile, Execute: stripeExecute()})
-		}
-	}
-	t.Fatal("mockserver has no profile stripe-v1")
-	return nil
+	profile, ok := mockserver.ProfileNamed("stripe-v1")
+	require.True(t, ok)
+	return startAPI(t, mockserver.Config{Profile: profile, Execute: stripeExecute()})
 }
 
 func TestStripeChargesOnceWhenTheAnswerIsLost(t *testing.T) {

@@ -36,8 +36,8 @@
 //
 // A [Profile] says where keys travel and which are accepted, what is compared,
 // how long a key is known, and how repeats are answered, marked and found: what
-// real APIs promise differs in each. [Profiles] has those of public APIs, and the
-// zero value is the IETF draft's.
+// real APIs promise differs in each. [Profiles] has those of public APIs
+// ([ProfileNamed] one of them), and the zero value is the IETF draft's.
 //
 //	mockserver.Config{Profile: mockserver.Profile{
 //		Carrier:    mockserver.Carrier{Kind: mockserver.CarrierJSON, Name: "/idempotency_key"},

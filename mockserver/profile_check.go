@@ -36,6 +36,16 @@ func Profiles() []Profile {
 	return list
 }
 
+// ProfileNamed returns the profile of a name, as stripe-v1; false: there is none.
+func ProfileNamed(name string) (Profile, bool) {
+	list := Profiles()
+	i := slices.IndexFunc(list, func(p Profile) bool { return p.Name == name })
+	if i < 0 {
+		return Profile{}, false
+	}
+	return list[i], true
+}
+
 // check says why a profile cannot be played.
 func (p Profile) check() error {
 	c := profileCheck{}

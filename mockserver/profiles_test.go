@@ -133,8 +133,13 @@ func TestTheProfilesAreReadAndNameTheirSources(t *testing.T) {
 		again, err := mockserver.ParseProfile(b)
 		require.NoError(t, err)
 		assert.Equal(t, p, again)
+		found, ok := mockserver.ProfileNamed(p.Name)
+		assert.True(t, ok)
+		assert.Equal(t, p, found)
 		playTwice(t, p)
 	}
+	_, ok := mockserver.ProfileNamed("nobody")
+	assert.False(t, ok)
 }
 
 // The test of the profiles must be able to play what none of them may hold yet.

@@ -140,13 +140,9 @@ func (r *ran) command(ctx context.Context, stdin string, args []string, transpor
 // profileOf is the profile of the API that a contract describes.
 func profileOf(t *testing.T, name string) mockserver.Profile {
 	t.Helper()
-	for _, p := range mockserver.Profiles() {
-		if p.Name == name {
-			return p
-		}
-	}
-	require.Failf(t, "no such profile", "%s", name)
-	return mockserver.Profile{}
+	p, ok := mockserver.ProfileNamed(name)
+	require.True(t, ok, "there is no profile %s", name)
+	return p
 }
 
 // refusing carries out what it is asked for, and refuses what holds the text BAD.

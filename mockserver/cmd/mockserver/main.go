@@ -30,7 +30,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -128,9 +127,8 @@ func readProfile(name string) (mockserver.Profile, error) {
 	if name == "" {
 		return mockserver.Profile{}, nil
 	}
-	known := mockserver.Profiles()
-	if i := slices.IndexFunc(known, func(p mockserver.Profile) bool { return p.Name == name }); i >= 0 {
-		return known[i], nil
+	if known, ok := mockserver.ProfileNamed(name); ok {
+		return known, nil
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
