@@ -11,12 +11,12 @@
 // # Use
 //
 // [Open] a client on a file, with a [Contract] for each API that honours
-// idempotency keys; [IdempotencyKey] is the common one. Take up what the last
-// run left with [Client.Resume], or keep doing so with [Client.Run]. Send each
-// action with [Client.Do], or through [Client.HTTPClient] with its name in the
-// context ([WithAction]). What does not settle by itself is listed by
-// [Client.Pending] and settled by a person's or a webhook's word with
-// [Client.Resolve].
+// idempotency keys: [IdempotencyKey] is the common one, and package contracts has
+// those of many APIs, contracts.All() all of them. Take up what the last run left
+// with [Client.Resume], or keep doing so with [Client.Run]. Send each action with
+// [Client.Do], or through [Client.HTTPClient] with its name in the context
+// ([WithAction]). What does not settle by itself is listed by [Client.Pending] and
+// settled by a person's or a webhook's word with [Client.Resolve].
 //
 // # Words
 //

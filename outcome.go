@@ -67,8 +67,8 @@ const (
 	// KeyExpired: the server may have forgotten the key, so a resend could
 	// repeat the effect.
 	KeyExpired Reason = "KeyExpired"
-	// NoContract: the intent was begun under a contract that the client does not
-	// have any more.
+	// NoContract: the intent was begun with a key, and no contract of the client
+	// matches its request any more.
 	NoContract Reason = "NoContract"
 	// Unauthorized: 401, 403 or 407.
 	Unauthorized Reason = "Unauthorized"
