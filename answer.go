@@ -26,8 +26,10 @@ type Marker struct {
 // An Answer is a rule: if status, header and body code all match, Verdict
 // tells what the answer means.
 type Answer struct {
-	// Status codes; empty: any. A 1xx but 101 is an interim answer after which no
-	// other came (102: RFC 2518 section 10.1); the last one counts.
+	// Status codes; empty: any from 400 on, so that a success needs no body to be
+	// one: an API that tells errors in a 200 needs a rule which says so. A 1xx but
+	// 101 is an interim answer after which no other came (102: RFC 2518 section
+	// 10.1); the last one counts.
 	Status []int
 	// Header that must be there and not empty; with HeaderValue, one of its
 	// lines must have this value, without regard to case.
@@ -192,7 +194,7 @@ func (c *Contract) rule(f facts) (Answer, bool) {
 	for _, a := range c.Answers {
 		switch {
 		case interim && !slices.Contains(a.Status, f.interim),
-			!interim && len(a.Status) > 0 && !slices.Contains(a.Status, f.status):
+			!interim && !a.speaksOf(f.status):
 			continue
 		}
 		if a.Header != "" && !anyLine(f.header, a.Header, a.headerValues()) {
@@ -213,6 +215,14 @@ func (c *Contract) rule(f facts) (Answer, bool) {
 		return a, true
 	}
 	return Answer{}, false
+}
+
+// speaksOf reports whether the rule is about answers with this status.
+func (a Answer) speaksOf(status int) bool {
+	if len(a.Status) == 0 {
+		return status >= 400
+	}
+	return slices.Contains(a.Status, status)
 }
 
 // reference is what the answer's body calls the effect; "" if it does not say.

@@ -93,9 +93,9 @@ func TestAMarkerMarksByTheKeyAndByTheStatus(t *testing.T) {
 func TestARuleReadsEveryErrorOfAListAndOfXML(t *testing.T) {
 	t.Parallel()
 	c := &Contract{Answers: []Answer{
-		{At: []string{"/data/*/userErrors/*/code", "/errors/*/extensions/code"}, Codes: []string{"IN_PROGRESS"}, Verdict: VerdictInProgress},
-		{At: []string{"/reply/error/@code"}, Codes: []string{"9"}, Verdict: VerdictInProgress},
-		{At: []string{"/reply/error"}, Codes: []string{"*duplicate*"}, Verdict: VerdictDone, Reference: "/reply/order/@id"},
+		{Status: []int{200}, At: []string{"/data/*/userErrors/*/code", "/errors/*/extensions/code"}, Codes: []string{"IN_PROGRESS"}, Verdict: VerdictInProgress},
+		{Status: []int{200}, At: []string{"/reply/error/@code"}, Codes: []string{"9"}, Verdict: VerdictInProgress},
+		{Status: []int{200}, At: []string{"/reply/error"}, Codes: []string{"*duplicate*"}, Verdict: VerdictDone, Reference: "/reply/order/@id"},
 		{Codes: []string{"Idempotent*"}, Verdict: VerdictMismatch},
 		{Status: []int{102, 202}, Verdict: VerdictUnknown},
 	}}
@@ -153,6 +153,7 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 		{409, nil, `{"code":"other","error":{"type":" in_progress "}}`, VerdictInProgress},
 		{409, http.Header{"Transient-Error": {"true"}}, `{"code":"in_progress"}`, VerdictInProgress},
 		{408, nil, `{"code":"in_progress"}`, none},
+		{201, http.Header{"X-Expired": {"x"}}, ``, none}, // a rule without a status is about errors
 		{409, nil, `{"error":{"code":"exists","id":"ch_1"}}`, VerdictDone},
 		{409, http.Header{"Transient-Error": {"TRUE"}}, ``, VerdictThrottled},
 		{409, http.Header{"Transient-Error": {"false"}}, `x`, none},
@@ -166,7 +167,7 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 		{500, nil, `{"n":1,"m":["704"]}`, VerdictKeySpent},
 		{500, nil, `{"n":704`, none},
 		{500, nil, `{"code":704}`, none},
-		{201, http.Header{"X-Expired": {"x"}}, ``, VerdictKeyExpired},
+		{401, http.Header{"X-Expired": {"x"}}, ``, VerdictKeyExpired},
 		{429, nil, `{"error":{"code":"insufficient_quota"}}`, VerdictRefused},
 		{429, nil, `{"error":{"code":"rate_limited"}}`, none},
 		{402, nil, ``, VerdictRefused},

@@ -39,6 +39,9 @@ func slowRule(c *Contract, f facts) *Answer {
 		if f.status == 0 && !slices.Contains(a.Status, f.interim) {
 			continue
 		}
+		if f.status != 0 && len(a.Status) == 0 && f.status < 400 {
+			continue
+		}
 		if f.status != 0 && len(a.Status) > 0 && !slices.Contains(a.Status, f.status) || a.Header != "" && !slowHeader(f.header, a.Header, a.HeaderValue) {
 			continue
 		}

@@ -267,7 +267,9 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 	replayed := http.Header{"Idempotent-Replayed": {"true"}}
 	verdict := func(v Verdict) func(*Contract) {
 		return func(c *Contract) {
-			c.Answers = []Answer{{Codes: []string{"it"}, Verdict: v, Reference: "/id"}}
+			it := Answer{Codes: []string{"it"}, Verdict: v, Reference: "/id"}
+			c.Answers = []Answer{it, it}
+			c.Answers[0].Status = []int{200}
 		}
 	}
 	origin := func(c *Contract) { c.Origin = Marker{Headers: []string{"X-Api"}} }

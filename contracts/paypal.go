@@ -112,15 +112,15 @@ var Braintree = oncehttp.Contract{
 	Match: oncehttp.Match{Hosts: braintreeHosts(), Path: "/graphql", Exact: true, Methods: []string{http.MethodPost}},
 	Answers: []oncehttp.Answer{
 		{
-			At: braintreeErrors(), Verdict: oncehttp.VerdictUnknown,
+			Status: []int{http.StatusOK}, At: braintreeErrors(), Verdict: oncehttp.VerdictUnknown,
 			Codes: []string{"AUTHORIZATION", "INTERNAL", "SERVICE_AVAILABILITY", "UNKNOWN"},
 		},
 		{
-			At: braintreeErrors(), Verdict: oncehttp.VerdictRefused,
+			Status: []int{http.StatusOK}, At: braintreeErrors(), Verdict: oncehttp.VerdictRefused,
 			Codes: []string{"AUTHENTICATION", "NOT_FOUND", "NOT_IMPLEMENTED", "UNSUPPORTED_CLIENT", "VALIDATION"},
 		},
-		{At: braintreeErrors(), Codes: []string{"RESOURCE_LIMIT"}, Verdict: oncehttp.VerdictThrottled},
-		{At: []string{"/errors/*/message"}, Codes: []string{"*"}, Verdict: oncehttp.VerdictUnknown},
+		{Status: []int{http.StatusOK}, At: braintreeErrors(), Codes: []string{"RESOURCE_LIMIT"}, Verdict: oncehttp.VerdictThrottled},
+		{Status: []int{http.StatusOK}, At: []string{"/errors/*/message"}, Codes: []string{"*"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Proof: oncehttp.ProofSecondary,
 	AsOf:  "2026-10-06",

@@ -25,9 +25,9 @@ var WorldpayWPG = oncehttp.Contract{
 	Key:     oncehttp.KeyRule{UUID: oncehttp.UUIDAny},
 	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowAccount, After: oncehttp.ExpiryExecutes},
 	Answers: []oncehttp.Answer{
-		{At: worldpayErrors(), Codes: []string{"Request in progress*"}, Verdict: oncehttp.VerdictInProgress},
-		{At: worldpayErrors(), Codes: []string{"Invalid idempotency-key*", "Service not enabled*"}, Verdict: oncehttp.VerdictRefused},
-		{At: worldpayErrors(), Codes: []string{"*"}, Verdict: oncehttp.VerdictUnknown},
+		{Status: []int{http.StatusOK}, At: worldpayErrors(), Codes: []string{"Request in progress*"}, Verdict: oncehttp.VerdictInProgress},
+		{Status: []int{http.StatusOK}, At: worldpayErrors(), Codes: []string{"Invalid idempotency-key*", "Service not enabled*"}, Verdict: oncehttp.VerdictRefused},
+		{Status: []int{http.StatusOK}, At: worldpayErrors(), Codes: []string{"*"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Proof: oncehttp.ProofVendor,
 	AsOf:  "2026-10-06",
