@@ -96,7 +96,7 @@ func TestAPinnedKeyIsLookedUpOnlyWithTheCredentialsThatItHad(t *testing.T) {
 		for range 3 {
 			for _, o := range b.resume() {
 				assert.True(b, o.MayHaveExecuted)
-				assert.ErrorContains(b, o.Err, "together with the credentials")
+				require.ErrorContains(b, o.Err, "together with the credentials")
 				assert.NotContains(b, o.Err.Error(), "Bearer")
 			}
 			time.Sleep(25 * time.Hour)

@@ -101,7 +101,7 @@ func TestAnErrorOfALookupIsNeverNotFound(t *testing.T) {
 				require.NoError(b, err)
 			}
 		}
-		assert.Equal(b, oncehttp.Pending, o.State)
+		require.Equal(b, oncehttp.Pending, o.State)
 		assert.True(b, o.MayHaveExecuted)
 		assert.Equal(b, 6, asked)
 		assert.Len(b, b.srv.Requests(), 1)

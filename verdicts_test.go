@@ -108,7 +108,7 @@ func TestAnXMLAnswerIsReadByItsRules(t *testing.T) {
 	running := shows(200, `<?xml version="1.0"?><!DOCTYPE r PUBLIC "x" "y"><r><reply><error code="9"><![CDATA[Request in progress]]></error></reply></r>`, "Content-Type", "text/xml")
 	inBubble(t, script(running), func(b *bench) {
 		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
-	}, rules(oncehttp.Answer{Status: []int{200}, At: []string{"/r/reply/error/@code"}, Codes: []string{"9"}, Verdict: oncehttp.VerdictInProgress}))
+	}, rules(oncehttp.Answer{At: []string{"/r/reply/error/@code"}, Codes: []string{"9"}, Verdict: oncehttp.VerdictInProgress}))
 }
 
 // net/http keeps interim answers to itself.
@@ -230,8 +230,8 @@ func TestWhatMayHaveExecutedIsNotSentWithOtherCredentials(t *testing.T) {
 		b.reopen(with("b"))
 		o := b.do()
 		want{oncehttp.Pending, oncehttp.NeedsCredentials, 1, true, false}.check(b, o)
-		assert.ErrorContains(b, o.Err, "together with the credentials")
-		assert.NotContains(b, fmt.Sprint(o.Err), "Bearer")
+		require.ErrorContains(b, o.Err, "together with the credentials")
+		assert.NotContains(b, o.Err.Error(), "Bearer")
 		for _, o := range b.resume() {
 			assert.Equal(b, oncehttp.NeedsCredentials, o.Reason)
 		}
@@ -252,21 +252,6 @@ func TestWhatMayHaveExecutedIsNotSentWithOtherCredentials(t *testing.T) {
 		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
 		assert.Equal(b, 2, b.srv.EffectsTotal(), "that is what the pin is for")
 	}, oneAttempt, with("a"))
-}
-
-func TestAnAnswerThatEchoesTheKeyIsAReplay(t *testing.T) {
-	t.Parallel()
-	for echo, state := range map[string]oncehttp.State{"k-1": oncehttp.Rejected, "k-2": oncehttp.Pending} {
-		inBubble(t, script(mockserver.Lost(), shows(404, `{}`, "Idempotency-Key", echo).Always()), func(b *bench) {
-			req := b.pay()
-			req.Header.Set("Idempotency-Key", "k-1")
-			o, err := b.c.Do("pay-1", req)
-			b.ruled(o, err)
-			assert.Equal(b, state, o.State)
-		}, func(cfg *oncehttp.Config) {
-			cfg.Contracts[0].Replay = oncehttp.Marker{Headers: []string{"Idempotency-Key"}, Echo: true}
-		})
-	}
 }
 
 func TestAContractSaysWhatTellsPayloadsApart(t *testing.T) {

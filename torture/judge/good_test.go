@@ -2,8 +2,8 @@ package judge_test
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
-	"net/http"
 	"testing"
 	"time"
 
@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/oncehttp/oncehttp"
-	"github.com/oncehttp/oncehttp/mockserver"
 	"github.com/oncehttp/oncehttp/torture/judge"
 )
 
@@ -410,48 +409,6 @@ var honest = map[string]func() *story{
 		s.tells(resume, s.done(2))
 		return s
 	},
-	"what goes with the key is new after an attempt that was refused unread": func() *story {
-		s := newStory(judge.Keyed)
-		s.change(func(a *judge.Action) { a.Fixed = []string{"X-First-Sent"} })
-		do := s.call(judge.OpDo)
-		s.attempt(false, 0)
-		s.requests[0].Header = http.Header{"X-First-Sent": {"noon"}}
-		s.requests[0].Fault.See = mockserver.SeeRefused
-		s.attempt(true, 201)
-		s.requests[1].Header = http.Header{"X-First-Sent": {"later"}}
-		s.tells(do, s.done(2))
-		return s
-	},
-	"a lookup finds the effect, and other credentials ask only again after a refusal": func() *story {
-		s := newStory(judge.Keyed)
-		s.change(func(a *judge.Action) { a.Pinned, a.Fixed = true, []string{"X-Version", "?sent"} })
-		do := s.call(judge.OpDo)
-		s.attempt(false, 429)
-		s.sends[0].Credential = "one"
-		s.attempt(true, 0)
-		s.sends[1].Credential = "two"
-		s.tells(do, s.unknown(2))
-		resume := s.call(judge.OpResume)
-		s.ask("")
-		s.save()
-		found := s.found("effect-1")
-		found.Attempts = 2
-		s.tells(resume, found)
-		return s
-	},
-	"another call asks again where one was told not to": func() *story {
-		s := newStory(judge.Keyed)
-		s.change(func(a *judge.Action) { a.Least = time.Second })
-		do := s.call(judge.OpDo)
-		s.attempt(false, 503, "1")
-		s.sends[0].Again, s.sends[0].Pause = "false", 2*time.Second
-		s.tells(do, s.unknown(1))
-		s.after(2 * time.Second)
-		do = s.call(judge.OpDo)
-		s.attempt(true, 201)
-		s.tells(do, s.done(2))
-		return s
-	},
 	"a caller who is not served sends nothing of its own": func() *story {
 		s := newStory(judge.Keyed)
 		do := s.call(judge.OpDo)
@@ -462,6 +419,8 @@ var honest = map[string]func() *story{
 		return s
 	},
 }
+
+func init() { maps.Copy(honest, honestContracts) }
 
 func TestACorrectClientIsNotAccused(t *testing.T) {
 	t.Parallel()

@@ -123,11 +123,11 @@ func (v *view) hasKey(key string) bool {
 }
 
 // unsent is how many attempts on record may never have been sent when an outcome
-// was told: one for each life that did not close well, and one that begins.
+// was told: one for each life that did not close well or does not know, and one that begins.
 func (v *view) unsent(o *Op) int {
 	most := 1
 	for n, l := range v.run.Lives {
-		if n < o.Life && !l.Clean || n == o.Life && v.unrecorded(n) {
+		if n < o.Life && !l.Clean || n <= o.Life && l.Unsure {
 			most++
 		}
 	}

@@ -193,6 +193,8 @@ type Life struct {
 	Killed bool
 	// Clean: it closed without an error, and every save succeeded since it began to.
 	Clean bool
+	// Unsure: a write of it has an unknown fate.
+	Unsure bool
 	// Copied: its journal is a copy that nobody has adopted.
 	Copied bool
 	// NoContract: it has no contract, whatever the actions were begun under.

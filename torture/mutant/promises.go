@@ -21,4 +21,5 @@ const (
 	oneDriver      = "One driver an intent."
 	copiesWait     = "A copied journal sends nothing until it is adopted."
 	contractKept   = "What contradicts a contract ends the trust in it."
+	lookupsAsk     = "A lookup carries no key, and is no attempt."
 )

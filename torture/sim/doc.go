@@ -14,6 +14,9 @@
 // it died is in the file or not, as the plan says; that a file survives a crash in
 // the middle of a write is for others to show.
 //
+// Half of all plans have [Terms]: the key travels elsewhere than in a header, or
+// the contract has companions, lookups, hints or pins.
+//
 // Some plans are scenes: a few steps set at the moments that chance seldom finds
 // together, such as a save that outlasts a key's window, a person's word while an
 // attempt runs, or a journal restored from a backup.
@@ -22,9 +25,10 @@
 //
 // The server is honest where the plan does not say otherwise: it remembers a key
 // for exactly the window of the contract, a late request arrives before that
-// ends, and an effect shows within the settle time. What comes from something in
-// between is never a plain lie: a 2xx, or a refusal after an effect, comes only
-// where the contract has a marker that tells it from the API's own answers.
+// ends, and an effect shows within the settle time, to lookups too. What comes
+// from something in between is never a plain lie: a 2xx, or a refusal after an
+// effect, comes only where the contract has a marker that tells it from the API's
+// own answers.
 //
 // # Seeds
 //

@@ -58,6 +58,10 @@ func (j *journal) fault() (JournalFault, error) {
 	}
 	if f == JournalLost || f == JournalKept {
 		j.unknown = true
+		r := j.life.record
+		r.mu.Lock()
+		r.run.Lives[j.life.number].Unsure = true
+		r.mu.Unlock()
 	}
 	return f, nil
 }

@@ -86,8 +86,7 @@ func drawTerms(d dice) (t Terms) {
 			t.Strays = append(t.Strays, stray(d))
 		}
 	}
-	// Whoever asks with other credentials may not be shown the effect.
-	t.Pinned = t.Find == findNone && d.chance(0.3)
+	t.Pinned = d.chance(0.3)
 	if d.chance(0.4) {
 		t.Hints = true
 		t.Least = pick(d, 0, 0, 2*time.Second)

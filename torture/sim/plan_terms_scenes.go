@@ -23,7 +23,7 @@ func newTermsScene(seed uint64, d, more, theirs dice) Plan {
 	t := drawTerms(theirs)
 	switch p.Scene {
 	case sceneLookup:
-		t.Find, t.Pinned, t.Hints = pick(theirs, findOne, findList, findAll), false, false
+		t.Find, t.Pinned, t.Hints = pick(theirs, findOne, findList, findAll), theirs.chance(0.3), false
 		t.Proof = theirs.chance(0.7)
 		if t.Plant == oncehttp.CarrierNone {
 			t.Plant = oncehttp.CarrierHeader
@@ -48,7 +48,11 @@ func newTermsScene(seed uint64, d, more, theirs dice) Plan {
 	return p
 }
 
+// dropped is a request that reaches nobody, whatever the client sees.
 func dropped(d dice) mockserver.Fault {
+	if d.chance(0.5) {
+		return mockserver.Gateway(pick(d, 502, 504))
+	}
 	return mockserver.Fault{See: pick(d, mockserver.SeeReset, mockserver.SeeClose)}
 }
 

@@ -31,7 +31,7 @@ func (w *world) newServer() *mockserver.Server {
 		HTTP2: a.HTTP2, Work: a.Work, TTL: a.TTL, Profile: p, Execute: w.execute,
 		// Another token is the same customer.
 		Tenant: func(r *http.Request) string {
-			if a.Terms.Pinned {
+			if a.Terms.Pinned && r.Host == keyedHost {
 				return r.Header.Get("Authorization")
 			}
 			return ""

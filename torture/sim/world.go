@@ -105,7 +105,10 @@ func (w *world) judged(a Action) judge.Action {
 	t := w.plan.API.Terms
 	if a.Protection == judge.Keyed {
 		j.Window = w.plan.API.Window
-		j.KeyWithin, j.Pinned, j.Least, j.KeepsFailures = t.within(), t.Pinned, t.Least, t.SaysFailures
+		j.KeyWithin, j.Pinned, j.KeepsFailures = t.within(), t.Pinned, t.SaysFailures
+		if t.Hints {
+			j.Least = t.Least
+		}
 	}
 	j.Fixed = t.fixed(a)
 	if t.Drawn && w.plan.Client.Sealed {
