@@ -239,7 +239,7 @@ func judge(f facts, h history, contract *Contract, r reading) judgement {
 		}
 	case !r.ruled && contract.Stored.Failures == KeepingYes && kept && ownFailure(f.status) && !r.foreign:
 		j.effect, j.again, j.reason = effectMaybe, againNo, StoredFailure
-	case j.refusal && contract.Stored.Refusals && kept:
+	case j.refusal && contract.Stored.Refusals && kept && h.protection == keyed && j.contradicts == "":
 		j.settles = true
 	case j.refusal && h.refused && contract.Stored.Settle > 0 && h.apart > contract.Stored.Settle:
 		j.settles = true

@@ -212,7 +212,7 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		}
 	case !ruled && c.Stored.Failures == KeepingYes && !except && (f.status == 500 || f.status == 507) && (len(c.Origin.Headers) == 0 || marked(c.Origin)):
 		cell = strings.Fields("maybe no no StoredFailure")
-	case unmarked4xx && (c.Stored.Refusals && !except || c.Stored.Settle > 0 && h.refused && h.apart > c.Stored.Settle):
+	case unmarked4xx && (c.Stored.Refusals && !except && p == keyed && !contradicts || c.Stored.Settle > 0 && h.refused && h.apart > c.Stored.Settle):
 		cell[1] = "yes"
 	}
 	if cell[0] == "done" && f.status/100 == 2 && !replayed && h.inProgress && p == keyed {

@@ -61,7 +61,7 @@ func evidence() []Mutant {
 		Name:    "unmarked-refusal-settles",
 		Fault:   "under a contract a refusal settles without the replay marker",
 		Promise: rejectedOnly,
-		Edits:   []Edit{{"classify.go", `	case j.refusal && contract.Stored.Refusals && kept:`, `	case j.refusal:`}},
+		Edits:   []Edit{{"classify.go", `	case j.refusal && contract.Stored.Refusals && kept && h.protection == keyed && j.contradicts == "":`, `	case j.refusal:`}},
 		By:      []Catcher{unit("TestARefusalAfterALostAnswerLeavesTheIntentPending"), seeds(1500, "Rejected has no effect, then or later")},
 	}, {
 		Name:    "not-found-at-once",
