@@ -394,7 +394,7 @@ func (m *machine) hear(e event, p policy, now time.Time) {
 	if e.answer == nil && j.effect == effectNone {
 		r.unstamp(s)
 	}
-	if j.contradicts != "" && r.Exposed && j.effect != effectNone {
+	if j.contradicts != "" && (r.Exposed || r.Incomplete) && j.effect != effectNone {
 		r.Repeated = true
 	}
 	state := j.state(r.Exposed)

@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -133,6 +134,22 @@ func TestABodyThatARepeatDoesNotBringIsNotAskedForLater(t *testing.T) {
 	s.restart()
 	s.want(cmdSettle)
 	require.Equal(t, Confirmed, s.cmd.record.State)
+}
+
+// A success whose body was cut is asked for again, and the second one says that
+// the key was not honoured: there are two.
+func TestARepeatForACutBodyThatIgnoredTheKeyIsToldAsRepeated(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, keyed)
+	s.p.contract.Ignored = Marker{Headers: []string{"Idempotency-Status"}, Values: []string{"ignored"}}
+	s.send("1")
+	s.answer(facts{status: 201, cut: true})
+	s.now = s.now.Add(time.Second)
+	s.send("2")
+	s.answer(facts{status: 201, header: http.Header{"Idempotency-Status": {"ignored"}}})
+	s.want(cmdSettle)
+	assert.Equal(t, Confirmed, s.cmd.record.State)
+	assert.True(t, s.cmd.record.Repeated)
 }
 
 func TestCredentialsAreRenewedOnceACall(t *testing.T) {
