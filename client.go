@@ -151,6 +151,7 @@ func (c *Client) drive(f *flight, m machine, e event) {
 		before := m.rec
 		var cmd command
 		f.policy.copied, f.policy.latest = c.standing()
+		f.policy.distrusted = c.distrusts(f.policy.contract)
 		m, cmd = f.advance(m, e)
 		if e.kind == evSaved {
 			c.tell(before, m.rec)

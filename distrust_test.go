@@ -2,6 +2,7 @@ package oncehttp_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,5 +37,25 @@ func TestAFreshSuccessAfterInProgressEndsTheTrustInTheContract(t *testing.T) {
 				events = append(events, e)
 			}
 		}
+	})
+}
+
+func TestAnAttemptThatWaitsIsNotMadeUnderAContractThatWasContradictedMeanwhile(t *testing.T) {
+	t.Parallel()
+	failed := mockserver.Status(500).With("Retry-After", "10")
+	failed.Commit = true
+	inProgress := mockserver.Code(409, "idempotency_in_progress")
+	inBubble(t, script(failed, inProgress), func(b *bench) {
+		waiting := make(chan *oncehttp.Outcome, 1)
+		go func() {
+			o, _ := b.c.Do("pay-2", b.pay())
+			waiting <- o
+		}()
+		time.Sleep(time.Second)
+		require.True(b, b.do().MayHaveRepeated)
+		o := <-waiting
+		assert.Equal(b, oncehttp.Pending, o.State, "the key may not be honoured")
+		assert.Equal(b, 1, o.Attempts)
+		assert.Len(b, b.srv.Requests(), 3)
 	})
 }

@@ -254,12 +254,19 @@ func (c *Client) setPolicy(f *flight, r record) error {
 		}
 	}
 	f.policy.lookup = c.cfg.Lookup != nil || f.policy.contract.canBeAsked(r)
-	if f.policy.contract != nil {
-		c.mu.Lock()
-		f.policy.distrusted = c.distrusted[f.policy.contract.Name]
-		c.mu.Unlock()
-	}
+	f.policy.distrusted = c.distrusts(f.policy.contract)
 	return nil
+}
+
+// distrusts reports whether an answer to any intent has contradicted the
+// contract, which may be nil.
+func (c *Client) distrusts(contract *Contract) bool {
+	if contract == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.distrusted[contract.Name]
 }
 
 // distrust stops resends under a contract that an answer has contradicted.

@@ -33,7 +33,6 @@ func (c *Client) send(f *flight, cmd command) event {
 	now := wallNow()
 	e.judged = classify(s.facts, h, f.policy.contract, now)
 	if why := e.judged.contradicts; why != "" {
-		f.policy.distrusted = true
 		c.distrust(f.policy.contract, r, why)
 	}
 	c.gates.heard(f.pass, hostEvent(e.judged, s.facts.status))

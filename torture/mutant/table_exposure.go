@@ -107,9 +107,9 @@ func exposure() []Mutant {
 		Promise: contractKept,
 		Edits: []Edit{{"classify.go", `	protects := h.protection != unprotected && j.contradicts == ""
 `, `	protects := h.protection != unprotected
-`}, {"send.go", `		f.policy.distrusted = true
-`, ``}, {"perform.go", `		f.policy.distrusted = c.distrusted[f.policy.contract.Name]
-`, ``}, {"classify.go", `		if h.protection == keyed {
+`}, {"perform.go", `	return c.distrusted[contract.Name]
+`, `	return false
+`}, {"classify.go", `		if h.protection == keyed {
 			h.protection = unprotected
 		}
 `, ``}},
