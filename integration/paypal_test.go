@@ -5,36 +5,19 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/plutov/paypal/v4"
 	"github.com/stretchr/testify/require"
 
 	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/contracts"
 	"github.com/oncehttp/oncehttp/mockserver"
 )
 
-// paypalOrders is what PayPal promises for Orders v2. Its other APIs take the
-// same header and keep it for other times: 45 days for Payments v2, 3 hours for
-// the vault. Each needs a contract of its own.
-func paypalOrders() oncehttp.Contract {
-	return oncehttp.Contract{
-		Name:    "paypal-orders-v2",
-		Match:   oncehttp.Match{Hosts: []string{"api.paypal.com"}, Path: "/v2/checkout/orders"},
-		Carrier: oncehttp.Carrier{Kind: oncehttp.CarrierHeader, Name: "PayPal-Request-Id"},
-		Key:     oncehttp.KeyRule{Max: 108},
-		Window:  oncehttp.Window{Length: 6 * time.Hour},
-		Proof:   oncehttp.ProofVendor,
-		AsOf:    "2026-11-29",
-		Sources: []string{
-			"https://developer.paypal.com/reference/guidelines/idempotency.md",
-			"github.com/paypal/paypal-rest-api-specifications: checkout_orders_v2.json",
-		},
-	}
-}
-
-// newPayPal is the whole recipe. The library has no retries to turn off, and
-// its request for a token passes through.
+// newPayPal is the whole recipe, with contracts.All() in the client of oncehttp:
+// the same header is kept for six hours in Orders v2, for 45 days in Payments v2,
+// and for three hours in the vault. The library has no retries to turn off, and its
+// request for a token passes through.
 func newPayPal(t *testing.T, client *oncehttp.Client) *paypal.Client {
 	t.Helper()
 	orders, err := paypal.NewClient("id", "secret", paypal.APIBaseLive)
@@ -47,8 +30,10 @@ const paypalToken = "POST /v1/oauth2/token"
 
 func startPayPal(t *testing.T) *mockserver.Server {
 	t.Helper()
+	profile, ok := mockserver.ProfileNamed("paypal-orders-v2")
+	require.True(t, ok)
 	return startAPI(t, mockserver.Config{
-		Profile: mockserver.Profile{KeyHeader: "PayPal-Request-Id", KeyMax: 108, NoMarker: true, TTL: 6 * time.Hour},
+		Profile: profile,
 		Execute: func(r *http.Request) mockserver.Answer {
 			if r.URL.Path == "/v1/oauth2/token" {
 				return answer(200, `{"access_token":"A21","token_type":"Bearer","expires_in":32400}`)
@@ -68,7 +53,7 @@ func ordersMade(api *mockserver.Server) int { return api.EffectsOf("POST /v2/che
 func TestPayPalCreatesOneOrderWhenTheAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	api := startPayPal(t)
-	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{paypalOrders()}})
+	client := open(t, api, oncehttp.Config{Contracts: contracts.All()})
 	orders := newPayPal(t, client)
 
 	api.ScriptPath("/v2/checkout/orders", mockserver.Lost())
@@ -93,7 +78,7 @@ func TestPayPalCreatesOneOrderWhenTheAnswerIsLost(t *testing.T) {
 func TestPayPalRefusalsKeepTheirType(t *testing.T) {
 	t.Parallel()
 	api := startPayPal(t)
-	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{paypalOrders()}})
+	client := open(t, api, oncehttp.Config{Contracts: contracts.All()})
 	api.ScriptPath("/v2/checkout/orders", refusal(422, `{"name":"UNPROCESSABLE_ENTITY","message":"The requested action could not be performed.","details":[{"issue":"CURRENCY_NOT_SUPPORTED"}]}`))
 
 	_, err := createOrder(oncehttp.WithAction(t.Context(), "order-42/checkout"), newPayPal(t, client), "")
@@ -112,7 +97,7 @@ func TestPayPalRefusalsKeepTheirType(t *testing.T) {
 func TestPayPalHandsOnAPendingAndItsKeyTakesItUpAgain(t *testing.T) {
 	t.Parallel()
 	api := startPayPal(t)
-	cfg := oncehttp.Config{Contracts: []oncehttp.Contract{paypalOrders()}}
+	cfg := oncehttp.Config{Contracts: contracts.All()}
 	path := filepath.Join(t.TempDir(), "intents.db")
 	before := openAt(t, path, api, cfg)
 	lost := mockserver.Lost()

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,34 +15,12 @@ import (
 	stripemock "github.com/stripe/stripe-mock/server"
 
 	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/contracts"
 	"github.com/oncehttp/oncehttp/mockserver"
 )
 
-// stripeV1 is what Stripe promises below /v1. Under /v2 it promises something
-// else: there a failed request is worked on again under its key.
-func stripeV1() oncehttp.Contract {
-	return oncehttp.Contract{
-		Name:    "stripe-v1",
-		Match:   oncehttp.Match{Hosts: []string{"api.stripe.com"}, Path: "/v1"},
-		Carrier: oncehttp.Carrier{Kind: oncehttp.CarrierHeader, Name: "Idempotency-Key"},
-		Window:  oncehttp.Window{Length: 24 * time.Hour}, // keys may be pruned once they are a day old
-		Replay:  oncehttp.Marker{Headers: []string{"Idempotent-Replayed"}, Values: []string{"true"}},
-		Answers: []oncehttp.Answer{
-			{Status: []int{http.StatusConflict}, Codes: []string{"idempotency_key_in_use"}, Verdict: oncehttp.VerdictInProgress},
-			{Codes: []string{"idempotency_error"}, Verdict: oncehttp.VerdictMismatch},
-		},
-		Proof: oncehttp.ProofVendor,
-		AsOf:  "2026-11-29",
-		Sources: []string{
-			"https://docs.stripe.com/api/idempotent_requests",
-			"https://docs.stripe.com/error-low-level",
-			"stripe-go v85.0.0: error.go",
-		},
-	}
-}
-
-// newStripe is the whole recipe: the client of oncehttp for an http.Client, and
-// the library's own retries off.
+// newStripe is the whole recipe, with contracts.All() in the client of oncehttp:
+// that client for an http.Client, and the library's own retries off.
 func newStripe(client *oncehttp.Client) *stripe.Client {
 	return stripe.NewClient("sk_test_123", stripe.WithBackends(stripe.NewBackendsWithConfig(&stripe.BackendConfig{
 		HTTPClient:        client.HTTPClient(),
@@ -88,7 +65,7 @@ func startStripe(t *testing.T) *mockserver.Server {
 func TestStripeChargesOnceWhenTheAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	api := startStripe(t)
-	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}})
+	client := open(t, api, oncehttp.Config{Contracts: contracts.All()})
 	payments := newStripe(client)
 
 	api.Script(mockserver.Lost())
@@ -111,7 +88,7 @@ func TestStripeChargesOnceWhenTheAnswerIsLost(t *testing.T) {
 func TestStripeRefusalsKeepTheirType(t *testing.T) {
 	t.Parallel()
 	api := startStripe(t)
-	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}})
+	client := open(t, api, oncehttp.Config{Contracts: contracts.All()})
 	api.Script(refusal(402, `{"error":{"type":"card_error","code":"card_declined","decline_code":"insufficient_funds","message":"Your card was declined."}}`))
 
 	_, err := newStripe(client).V1PaymentIntents.Create(oncehttp.WithAction(t.Context(), "order-42/charge"), stripePayment())
@@ -137,7 +114,7 @@ func TestStripeRefusalsKeepTheirType(t *testing.T) {
 func TestStripeHandsOnAPending(t *testing.T) {
 	t.Parallel()
 	api := startStripe(t)
-	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}})
+	client := open(t, api, oncehttp.Config{Contracts: contracts.All()})
 	api.Script(mockserver.Lost().Always())
 
 	_, err := newStripe(client).V1PaymentIntents.Create(oncehttp.WithAction(t.Context(), "order-42/charge"), stripePayment())
@@ -152,7 +129,7 @@ func TestStripeHandsOnAPending(t *testing.T) {
 func TestAStored500OfStripeIsPendingNotAFailure(t *testing.T) {
 	t.Parallel()
 	api := startStripe(t)
-	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}})
+	client := open(t, api, oncehttp.Config{Contracts: contracts.All()})
 	failed := refusal(500, `{"error":{"type":"api_error","message":"An unknown error occurred"}}`)
 	failed.Commit = true
 	api.Script(failed)
@@ -169,7 +146,7 @@ func TestAStored500OfStripeIsPendingNotAFailure(t *testing.T) {
 func TestStripeOwnRetriesJoinTheIntentOfTheirKey(t *testing.T) {
 	t.Parallel()
 	api := startStripe(t)
-	cfg := oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}}
+	cfg := oncehttp.Config{Contracts: contracts.All()}
 	cfg.Retry.MaxAttempts = 1
 	client := open(t, api, cfg)
 	backend := stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
@@ -216,7 +193,7 @@ func TestAStripeKeyMadeAnewNamesANewIntentAfterARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := startStripe(t)
-			cfg := oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}}
+			cfg := oncehttp.Config{Contracts: contracts.All()}
 			cfg.Retry.MaxAttempts = 1
 			path := filepath.Join(t.TempDir(), "intents.db")
 			before := openAt(t, path, api, cfg)
@@ -240,7 +217,7 @@ func TestAStripeKeyMadeAnewNamesANewIntentAfterARestart(t *testing.T) {
 func TestResumeFinishesAStripeCallOnceAuthorizeBringsTheAPIKey(t *testing.T) {
 	t.Parallel()
 	api := startStripe(t)
-	cfg := oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}}
+	cfg := oncehttp.Config{Contracts: contracts.All()}
 	cfg.Retry.MaxAttempts = 1
 	path := filepath.Join(t.TempDir(), "intents.db")
 	before := openAt(t, path, api, cfg)
@@ -276,7 +253,7 @@ func TestResumeFinishesAStripeCallOnceAuthorizeBringsTheAPIKey(t *testing.T) {
 func TestStripeHandsOnAPendingWhenTheContextEnds(t *testing.T) {
 	t.Parallel()
 	api, ctx := startLeft(t)
-	client := open(t, api, oncehttp.Config{Contracts: []oncehttp.Contract{stripeV1()}})
+	client := open(t, api, oncehttp.Config{Contracts: contracts.All()})
 	_, err := newStripe(client).V1PaymentIntents.Create(oncehttp.WithAction(ctx, "order-42/charge"), stripePayment())
 	require.True(t, pendingOf(t, err).MayHaveExecuted)
 }
