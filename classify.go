@@ -224,7 +224,11 @@ func judge(f facts, h history, contract *Contract, r reading) judgement {
 	}
 	j := judgeStatus(f, h)
 	if r.ruled {
-		j = judgeVerdict(r.rule, f, j)
+		table := j
+		j = judgeVerdict(r.rule, f, table)
+		if contract.Proof > ProofVendor && j.effect == effectNone && j.again == againNow && table.effect != effectNone {
+			j.effect = effectMaybe // that nothing was done is hearsay
+		}
 	}
 	// That an attempt still runs is no stored answer, whatever mark it carries.
 	j.replayed = r.replayed && !(r.ruled && r.rule.Verdict == VerdictInProgress)

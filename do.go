@@ -183,11 +183,11 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, []byte, error) {
 	if contract == nil {
 		return r, body, nil
 	}
-	switch contract.Match.Idempotent {
-	case IdempotentYes:
-		b.Idempotent = true
-	case IdempotentNo:
+	switch {
+	case contract.Match.Idempotent == IdempotentNo:
 		b.Idempotent = false
+	case contract.Match.Idempotent == IdempotentYes && contract.Proof <= ProofVendor:
+		b.Idempotent = true
 	}
 	if contract.Carrier.Kind == CarrierNone {
 		return r, body, nil

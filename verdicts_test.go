@@ -212,6 +212,36 @@ func TestAHintIsWaitedForAndEndsTheAttempts(t *testing.T) {
 	}, hints, func(cfg *oncehttp.Config) { cfg.Contracts[0].Proof = oncehttp.ProofSecondary })
 }
 
+// Facts from somebody else's page never cause a resend of what may have acted.
+func TestHearsayCausesNoResend(t *testing.T) {
+	t.Parallel()
+	for proof, again := range map[oncehttp.Proof]bool{oncehttp.ProofVendor: true, oncehttp.ProofSecondary: false, oncehttp.ProofUnknown: false} {
+		known := func(c oncehttp.Contract) func(*oncehttp.Config) {
+			c.Match.Hosts, c.Proof = []string{"*"}, proof
+			return func(cfg *oncehttp.Config) { cfg.Contracts = []oncehttp.Contract{c} }
+		}
+		upsert := known(oncehttp.Contract{Match: oncehttp.Match{Idempotent: oncehttp.IdempotentYes}})
+		inBubble(t, script(mockserver.Fault{See: mockserver.SeeReset}), func(b *bench) {
+			assert.Equal(b, again, b.do().State == oncehttp.Confirmed)
+		}, upsert)
+		throttled := known(oncehttp.Contract{Answers: []oncehttp.Answer{
+			{Status: []int{200, 503}, At: []string{"/error"}, Codes: []string{"ratelimited"}, Verdict: oncehttp.VerdictThrottled},
+		}})
+		for _, status := range []int{200, 503} {
+			inBubble(t, script(shows(status, `{"error":"ratelimited"}`)), func(b *bench) {
+				o := b.do()
+				assert.Equal(b, again, o.State == oncehttp.Confirmed)
+				if !again {
+					want{oncehttp.Pending, oncehttp.Throttled, 1, true, false}.check(b, o)
+				}
+			}, throttled)
+		}
+		inBubble(t, script(shows(429, `{"error":"ratelimited"}`)), func(b *bench) {
+			assert.Equal(b, oncehttp.Confirmed, b.do().State, "a 429 says so by itself")
+		}, throttled)
+	}
+}
+
 // An API that knows a key together with its credential takes another credential's
 // request for a new one.
 func TestWhatMayHaveExecutedIsNotSentWithOtherCredentials(t *testing.T) {
