@@ -56,15 +56,19 @@ type Answer struct {
 	Reference string
 }
 
-// A Verdict is what an API means by an answer.
+// A Verdict is what an API means by an answer. Of those that say that nothing was
+// done, VerdictThrottled and VerdictKeysDown ask for another attempt; after the
+// others the intent is Rejected, or Pending where an earlier attempt may have taken
+// effect.
 type Verdict uint8
 
 const (
 	// VerdictUnknown: nobody can tell. Pending, no resend.
 	VerdictUnknown Verdict = iota
-	// VerdictDone: the effect exists.
+	// VerdictDone: the effect exists. Confirmed.
 	VerdictDone
-	// VerdictInProgress: an earlier attempt under this key still runs.
+	// VerdictInProgress: an earlier attempt under this key still runs. It is asked
+	// for again, see Hints.Running.
 	VerdictInProgress
 	// VerdictMismatch: the key is known with another payload.
 	VerdictMismatch
@@ -73,7 +77,9 @@ const (
 	VerdictKeySpent
 	// VerdictKeyExpired: the API knows that it has forgotten the key.
 	VerdictKeyExpired
-	// VerdictKeyIgnored: the request was handled as if it had no key.
+	// VerdictKeyIgnored: the request was handled as if it had no key. The general
+	// table says what became of it, and the contract is not trusted any more until
+	// [Client.Trust].
 	VerdictKeyIgnored
 	// VerdictThrottled: not now; nothing was done.
 	VerdictThrottled
@@ -127,7 +133,8 @@ type RepeatAnswer uint8
 const (
 	// RepeatStored: with the stored answer.
 	RepeatStored RepeatAnswer = iota
-	// RepeatCurrent: with the present state of what was made.
+	// RepeatCurrent: with the present state of what was made, which is then the
+	// answer that is kept.
 	RepeatCurrent
 	// RepeatEmpty: with a success that does not hold the first answer.
 	RepeatEmpty

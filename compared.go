@@ -4,7 +4,8 @@ import "slices"
 
 // Compared says what an API compares when it sees a key again, and what it does
 // where that differs. Another payload under one action is refused here before it
-// is sent, whatever the API does; this says how much hangs on it.
+// is sent, whatever the API does. So only Headers and Except change what the client
+// does, and the rest says how much hangs on it.
 type Compared struct {
 	// Parts that are compared.
 	Parts Parts

@@ -9,8 +9,9 @@ import (
 // data: a provider's facts as a literal, with where they come from. The zero
 // value of every field but Match is safe: it promises nothing.
 //
-// A request that a contract matches is an intent, whatever its method. Package
-// contracts has the facts of many APIs.
+// A request that a contract matches is an intent, whatever its method, unless
+// Match.Safe says that it changes nothing. Package contracts has the facts of many
+// APIs.
 type Contract struct {
 	// Name identifies the contract in records, events and errors. Empty: made
 	// of the first host and the path. Two contracts cannot share one: set it
@@ -19,7 +20,8 @@ type Contract struct {
 	// Match selects the requests it speaks of.
 	Match Match
 	// Carrier is where the key travels. The zero value carries none: the API
-	// takes no key, and an ambiguous answer is never followed by a resend.
+	// takes no key, and what may have taken effect is sent again only where the
+	// request is idempotent without one.
 	Carrier Carrier
 	// Companions travel with the key, fixed with it.
 	Companions []Companion
@@ -58,7 +60,7 @@ type Contract struct {
 	// no effect.
 	Repeats bool
 	// Proof is how well the facts are known. Facts weaker than the vendor's own
-	// text or code never cause an automatic resend.
+	// text or code never cause an automatic resend of what may have taken effect.
 	Proof Proof
 	// AsOf is the day the facts were read, as 2006-01-02; Sources where.
 	AsOf    string
@@ -130,7 +132,8 @@ type Match struct {
 	Safe bool
 	// Idempotent overrides the method's own promise (RFC 9110 section 9.2.2):
 	// IdempotentNo for a PUT that moves money, IdempotentYes for a POST that
-	// may be repeated as it is.
+	// may be repeated as it is. Without a key it is repeated only inside the call
+	// whose attempt may have taken effect.
 	Idempotent Idempotence
 }
 
@@ -199,10 +202,11 @@ const (
 type Carrier struct {
 	// Kind of the carrier. Zero: none.
 	Kind CarrierKind
-	// Name of the header, form field or query parameter; the JSON pointer (RFC
-	// 6901), in which a token * stands for every item of an array, each of which
-	// gets a key of its own made of the intent's; or the path, whose segment
-	// {key} the caller's URL has as it stands, or a key in its place.
+	// Name is, by Kind: of the header, the form field or the query parameter; the
+	// JSON pointer (RFC 6901), in which one token * may stand for every item of an
+	// array, each of which gets a key of its own made of the intent's; the path, in
+	// whose one segment {key} the caller's URL has {key} or a key; or the path of
+	// XML elements.
 	Name string
 	// Quoted: the value of a header is a structured-field string, in double
 	// quotes (RFC 9651 section 3.3.3), as the IETF draft of the header asks; most
@@ -289,8 +293,8 @@ const (
 	ProofDeclared Proof = iota
 	// ProofVendor: from the vendor's own text or code.
 	ProofVendor
-	// ProofSecondary: from somebody else's page. Never an automatic resend.
+	// ProofSecondary: from somebody else's page. It protects no repeat.
 	ProofSecondary
-	// ProofUnknown: a guess. Never an automatic resend.
+	// ProofUnknown: a guess. It protects none either.
 	ProofUnknown
 )

@@ -24,7 +24,8 @@ type KeyRule struct {
 	Form KeyForm
 	// UUID is what the API demands of a key besides, the caller's own included.
 	UUID UUIDRule
-	// Need says which requests the API refuses without a key.
+	// Need says which requests the API refuses without a key, for the reader: the
+	// client sends one with every request that the contract matches.
 	Need KeyNeed
 }
 

@@ -10,13 +10,15 @@ type Window struct {
 	Length time.Duration
 	// Kind says what Length is. Default WindowFloor.
 	Kind WindowKind
-	// Anchor is where the API itself begins to count.
+	// Anchor is where the API itself begins to count. Only AnchorStamp changes where
+	// the client does.
 	Anchor Anchor
 	// After is what the API does with a key that it has forgotten.
 	After Expiry
 }
 
-// WindowKind says what the length of a [Window] is.
+// WindowKind says what the length of a [Window] is. A length counts the same
+// whether it is the least, the exact or an account's.
 type WindowKind uint8
 
 const (
@@ -41,8 +43,7 @@ const (
 	AnchorFirst Anchor = iota
 	// AnchorDone: when the first request is done.
 	AnchorDone
-	// AnchorStamp: at the time that a companion told it. The window is counted
-	// from there.
+	// AnchorStamp: at the time that a companion told it.
 	AnchorStamp
 )
 
