@@ -108,7 +108,7 @@ func TestAnXMLAnswerIsReadByItsRules(t *testing.T) {
 	running := shows(200, `<?xml version="1.0"?><!DOCTYPE r PUBLIC "x" "y"><r><reply><error code="9"><![CDATA[Request in progress]]></error></reply></r>`, "Content-Type", "text/xml")
 	inBubble(t, script(running), func(b *bench) {
 		want{oncehttp.Confirmed, "", 2, false, false}.check(b, b.do())
-	}, rules(oncehttp.Answer{At: []string{"/r/reply/error/@code"}, Codes: []string{"9"}, Verdict: oncehttp.VerdictInProgress}))
+	}, rules(oncehttp.Answer{Status: []int{200}, At: []string{"/r/reply/error/@code"}, Codes: []string{"9"}, Verdict: oncehttp.VerdictInProgress}))
 }
 
 // net/http keeps interim answers to itself.
