@@ -80,7 +80,8 @@ func recording() []Mutant {
 		Edits: []Edit{{"close.go", `	kept := c.kept
 	c.kept = map[string]*machine{}
 	c.mu.Unlock()
-`, `	kept := map[string]*machine{}
+`, `	c.kept = map[string]*machine{}
+	kept := c.kept
 	c.mu.Unlock()
 `}},
 		By: []Catcher{seeds(300, "a success that was answered is on record once its process has closed"), unit("TestEvidenceThatACallTookOverIsWrittenWhenTheClientCloses")},
