@@ -72,7 +72,7 @@ func waits() []Mutant {
 		Edits: []Edit{{"classify.go", `effectMaybe, true, againNo, StoredFailure
 `, `effectMaybe, true, againNow, StoredFailure
 `}},
-		By: []Catcher{seeds(600, "a failure that the server has stored is not asked for again"), unit("TestAStoredFailureIsNotAskedForAgain")},
+		By: []Catcher{seeds(1000, "a failure that the server has stored is not asked for again"), unit("TestAStoredFailureIsNotAskedForAgain")},
 	}, {
 		Name:    "budget-ignored",
 		Fault:   "a call goes on after its time is up",

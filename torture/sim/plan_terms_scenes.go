@@ -123,9 +123,14 @@ func (p *Plan) pin(d dice) {
 // and say whether to ask again.
 func (p *Plan) hint(d dice) {
 	p.Client.GateOff = d.chance(0.7)
+	p.API.Refusals, p.API.Settle = false, 0 // its refusals do not look at the key
 	p.Client.Retry.MaxAttempts, p.Client.Retry.MaxElapsed = 3+d.IntN(3), 10*time.Minute
 	answer := func() mockserver.Fault {
 		f := p.own(mockserver.Code(pick(d, 400, 408, 409, 422, 425, 429, 500, 503, 503), "not_now"))
+		if d.chance(0.3) { // kept under the key, with an effect or without
+			f = p.own(mockserver.Code(500, "internal_error"))
+			f.Origin, f.Commit = true, d.chance(0.7)
+		}
 		if d.chance(0.6) {
 			f = f.With("Retry-After", strconv.Itoa(1+d.IntN(60)))
 		}
