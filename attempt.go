@@ -255,6 +255,7 @@ func (g *guard) trace() *httptrace.ClientTrace {
 			defer g.mu.Unlock()
 			g.asked, g.askedFor = true, strings.ToLower(hostPort)
 			if g.wrote && (g.wire != "" || g.bodyHit || g.askedFor == g.host) {
+				g.shut = true
 				g.cancel(errResend)
 			}
 		},

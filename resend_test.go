@@ -143,6 +143,48 @@ func TestOneAttemptIsAtMostOneRequestOnTheWire(t *testing.T) {
 	}
 }
 
+// Of a request that it takes for safe net/http sends again whatever has no body,
+// with or without a key.
+func TestASafeIntentIsSentOnceAnAttempt(t *testing.T) {
+	t.Parallel()
+	for name, contract := range map[string]oncehttp.Contract{
+		"header":   carried(oncehttp.CarrierHeader, "Idempotency-Key"),
+		"query":    carried(oncehttp.CarrierQuery, "id"),
+		"no match": oncehttp.IdempotencyKey("other.test", time.Hour),
+	} {
+		contract.Match.Methods = []string{http.MethodGet, http.MethodOptions}
+		for _, method := range contract.Match.Methods {
+			t.Run(name+" "+method, func(t *testing.T) {
+				t.Parallel()
+				received := make(chan struct{}, 100)
+				url := serveWire(t, func(conn net.Conn) {
+					for r := bufio.NewReader(conn); ; {
+						req, err := http.ReadRequest(r)
+						if err != nil {
+							return
+						}
+						if req.URL.Path == "/payments" {
+							received <- struct{}{}
+							return
+						}
+						io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+					}
+				})
+				transport := &http.Transport{MaxIdleConnsPerHost: 100, DialContext: new(net.Dialer).DialContext}
+				slowlyClosed(transport)
+				getAtOnce(t, transport, url, 30)
+				c := open(t, journalPath(t), oncehttp.Config{Transport: transport, Contracts: []oncehttp.Contract{contract}})
+				req := post(t, url+"/payments", "")
+				req.Method = method
+				o, err := c.Do("pay-1", req)
+				require.ErrorAs(t, err, new(*oncehttp.PendingError))
+				assert.Equal(t, 4, o.Attempts)
+				assert.Len(t, received, 4)
+			})
+		}
+	}
+}
+
 // warm leaves idle connections behind.
 func warm(t *testing.T, srv *mockserver.Server, transport *http.Transport, connections int) {
 	t.Helper()
