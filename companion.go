@@ -109,6 +109,17 @@ func (b begun) params() []string {
 	return names
 }
 
+// headers are the canonical names of the headers among them.
+func (b begun) headers() []string {
+	var names []string
+	for _, s := range b.spots() {
+		if s.kind == CarrierHeader {
+			names = append(names, http.CanonicalHeaderKey(s.name))
+		}
+	}
+	return names
+}
+
 // placed: the key, or what goes with it, is in the body or in the URL.
 func (b begun) placed() bool {
 	return slices.ContainsFunc(b.spots(), func(s spot) bool { return s.inBody() || s.inURL() })

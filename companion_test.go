@@ -146,6 +146,31 @@ func TestTheCallersCompanionsStayAsTheyAre(t *testing.T) {
 	}, withScript(wire, accompanied(false)))
 }
 
+// The name of a header says that it is a credential; the contract says that it
+// goes with the key.
+func TestACompanionIsNoCredentialWhateverItsName(t *testing.T) {
+	t.Parallel()
+	srv, path := newRecorder(t, 4), journalPath(t)
+	contract := carried(oncehttp.CarrierHeader, "Idempotency-Key")
+	contract.Companions = []oncehttp.Companion{{Kind: oncehttp.CarrierHeader, Name: "X-Token-Date", Value: oncehttp.CompanionSentIMF}}
+	cfg := oncehttp.Config{Contracts: []oncehttp.Contract{contract}, Retry: fast}
+	client, err := oncehttp.Open(path, cfg)
+	require.NoError(t, err)
+	req := post(t, srv.URL, "{}")
+	req.Header.Set("x-token-date", "Mon, 30 Nov 2020 02:08:42 GMT")
+	_, err = client.Do("pay-1", req)
+	require.ErrorAs(t, err, new(*oncehttp.PendingError))
+	require.NoError(t, client.Close())
+	for o, err := range open(t, path, cfg).Resume(t.Context()) {
+		require.NoError(t, err)
+		require.NotEqual(t, oncehttp.NeedsCredentials, o.Reason)
+	}
+	require.Len(t, srv.requests(), 5)
+	for _, sent := range srv.requests() {
+		require.Equal(t, []string{"Mon, 30 Nov 2020 02:08:42 GMT"}, sent.header["X-Token-Date"])
+	}
+}
+
 func TestARedirectLosesNoCompanion(t *testing.T) {
 	t.Parallel()
 	srv := newRecorder(t, 0)

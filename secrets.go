@@ -104,11 +104,12 @@ func plainName(name string) string {
 func isAlphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // stripHeader returns a copy of h without credentials, and the canonical names
-// of those that it left out, sorted.
-func stripHeader(h http.Header) (kept http.Header, names []string) {
+// of those that it left out, sorted. What goes with a key, which ours names, is
+// no credential.
+func stripHeader(h http.Header, ours ...string) (kept http.Header, names []string) {
 	kept = make(http.Header, len(h))
 	for name, values := range h {
-		if secretHeader(name) {
+		if secretHeader(name) && !slices.Contains(ours, http.CanonicalHeaderKey(name)) {
 			names = append(names, http.CanonicalHeaderKey(name))
 		} else {
 			kept[name] = slices.Clone(values)
