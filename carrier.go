@@ -84,6 +84,16 @@ func (s spot) inBody() bool {
 
 func (s spot) inURL() bool { return s.kind == CarrierQuery || s.kind == CarrierPath }
 
+// isIn reports whether a text is a URL that has something in the spot.
+func (s spot) isIn(where string) bool {
+	u, err := url.Parse(where)
+	if err != nil || u.Scheme == "" || u.Host == "" {
+		return false
+	}
+	values, err := s.read(begun{URL: where}, nil)
+	return len(values) > 0 || err != nil && s.kind == CarrierQuery // there, but not once
+}
+
 // read returns the values that stand in the spot: none, or one for each site.
 // The error says what keeps the spot from being written.
 func (s spot) read(b begun, body []byte) ([]string, error) {

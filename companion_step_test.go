@@ -70,3 +70,30 @@ func TestOnlyAKeysHeaderIsDroppedFromWhatARedirectMade(t *testing.T) {
 	req := &http.Request{Response: &http.Response{}, Header: http.Header{"X-Key": {"a"}, "X-Request": {"b"}}}
 	require.Equal(t, http.Header{"X-Request": {"b"}}, c.withoutKey(req).Header)
 }
+
+func TestARefererIsDroppedWhereItHasAKey(t *testing.T) {
+	t.Parallel()
+	c := &Client{cfg: Config{Contracts: []Contract{
+		{Carrier: Carrier{Kind: CarrierQuery, Name: "key"}}, {Carrier: Carrier{Kind: CarrierPath, Name: "/v1/*/{key}"}},
+		{Carrier: Carrier{Kind: CarrierJSON, Name: "/key"}}, {},
+	}}}
+	for referer, drops := range map[string]bool{
+		"https://a.test/x?a=1&key=k":       true,
+		"https://a.test/x?key=k&key=l":     true,
+		"https://a.test/v1/b/k":            true,
+		"https://a.test/v1/b/k/c?a":        true,
+		"https://a.test/v1/b/%7Bkey%7D":    false,
+		"https://a.test/v1/b":              false,
+		"https://a.test":                   false,
+		"https://a.test/x?a=1&key=&b=keys": false,
+		"":                                 false,
+		"x":                                false,
+		"://":                              false,
+		"mailto:k":                         false,
+		"/v1/b/k":                          false,
+		"//a.test/v1":                      false,
+	} {
+		req := &http.Request{Response: &http.Response{}, Header: http.Header{"Referer": {referer}}}
+		require.Equal(t, drops, c.withoutKey(req).Header["Referer"] == nil, referer)
+	}
+}

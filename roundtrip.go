@@ -181,10 +181,14 @@ func (c *Client) withoutKey(req *http.Request) *http.Request {
 	clone := req.WithContext(req.Context())
 	clone.Header = req.Header.Clone()
 	dropHeader(clone.Header, "Idempotency-Key")
+	referer := clone.Header.Get("Referer") // http.Client sets it
 	dropHeader(clone.Header, "X-Idempotency-Key")
 	for _, contract := range c.cfg.Contracts {
-		if contract.Carrier.Kind == CarrierHeader {
-			dropHeader(clone.Header, contract.Carrier.Name)
+		at := contract.Carrier.spot()
+		if at.kind == CarrierHeader {
+			dropHeader(clone.Header, at.name)
+		} else if at.inURL() && at.isIn(referer) {
+			dropHeader(clone.Header, "Referer")
 		}
 	}
 	return clone
