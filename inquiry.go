@@ -87,8 +87,8 @@ func (c *Contract) canBeAsked(r record) bool {
 
 func (l Lookup) fits(r record) bool {
 	lacks := func(name string, there bool) bool { return !there && strings.Contains(l.URL, name) }
-	return !lacks("{id}", r.planted() != "") && !lacks("{key}", r.Begun.Key != "") && !lacks("{/", r.Begun.Size > 0) &&
-		(l.Where == "" || r.Begun.Key != "" || r.planted() != "")
+	return !lacks("{id}", r.Begun.PlantedID != "") && !lacks("{key}", r.Begun.Key != "") && !lacks("{/", r.Begun.Size > 0) &&
+		(l.Where == "" || r.Begun.Key != "" || r.Begun.PlantedID != "")
 }
 
 // target is the path and query to ask at about a record with this body; false
@@ -139,7 +139,7 @@ func (r record) valueOf(name string, body []byte) string {
 	case name == "key":
 		return r.Begun.Key
 	case name == "id":
-		return r.planted()
+		return r.Begun.PlantedID
 	case name == "since" && !r.First.IsZero():
 		return r.First.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	case ofQuery:
@@ -265,7 +265,7 @@ func (l Lookup) names(doc answerBody, r record) bool {
 		return true
 	}
 	value, _ := doc.textAt(l.Where)
-	return value != "" && (value == r.Begun.Key || value == r.planted())
+	return value != "" && (value == r.Begun.Key || value == r.Begun.PlantedID)
 }
 
 func (l Lookup) inState(doc answerBody) bool {

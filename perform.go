@@ -187,7 +187,7 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 			return m, nil, err
 		}
 		if c.cfg.Plant && t.contract != nil && t.draft.signed.by == "" {
-			body = r.plant(t.contract.Plant, body, c.cfg.MaxRequestBody)
+			body = r.plant(t.contract.Plant, t.findable(r), body, c.cfg.MaxRequestBody)
 		}
 		m = machine{next: r, dirty: true}
 		f.body, f.firstBody = body, body

@@ -1,6 +1,11 @@
 package oncehttp
 
-import "github.com/google/uuid"
+import (
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+)
 
 // plantSpace is the name space (RFC 9562 section 6.6) of what is planted beside
 // a key.
@@ -8,22 +13,21 @@ var plantSpace = uuid.UUID{0xb3, 0xf0, 0xc6, 0xa2, 0x5f, 0x0e, 0x4d, 0x53, 0x9a,
 
 // plant writes an id into the request that the intent is begun with, and returns
 // its body. Where there is no place for it, or something stands there already,
-// nothing is written, and no lookup can ask for it. Beside a key the id follows
-// from the key: whoever sends the key again sends the same request.
-func (r *record) plant(p Plant, body []byte, limit int64) []byte {
-	if p.Kind == CarrierNone {
+// nothing is written, and no lookup can ask for it.
+func (r *record) plant(p Plant, id string, body []byte, limit int64) []byte {
+	if p.Kind == CarrierNone || p.Kind == CarrierHeader && slices.Contains(r.Begun.Stripped, http.CanonicalHeaderKey(p.Name)) {
 		return body
 	}
 	b := r.Begun
 	if p.Kind == CarrierHeader {
 		b.Header = b.Header.Clone()
 	}
-	written, planted := p.write(&b, body, r.findable())
+	written, planted := p.write(&b, body, id)
 	if !planted || int64(len(written)) > limit {
 		return body
 	}
 	r.Begun = b
-	r.Begun.Planted, r.Begun.Size = p, len(written)
+	r.Begun.Planted, r.Begun.PlantedID, r.Begun.Size = p, id, len(written)
 	return written
 }
 
@@ -37,29 +41,26 @@ func (p Plant) write(b *begun, body []byte, id string) (_ []byte, planted bool) 
 	return written, err == nil
 }
 
-// findable is what is planted. It depends on the intent's ID, or on its key.
-func (r record) findable() string {
-	if r.Begun.Key != "" {
+// findable is what is planted for a new record. Beside a key the id follows from
+// it: whoever sends the key again sends the same request. A key of the caller's
+// may be that of several intents: what tells them apart counts too.
+func (t ticket) findable(r record) string {
+	switch {
+	case t.adopted != "":
+		return uuid.NewSHA1(plantSpace, []byte(t.adoptedName())).String()
+	case r.Begun.Key != "":
 		return uuid.NewSHA1(plantSpace, []byte(r.Begun.Key)).String()
 	}
 	return r.ID.String()
-}
-
-// planted is the id that the request carries; empty: none.
-func (r record) planted() string {
-	if r.Begun.Planted.Kind == CarrierNone {
-		return ""
-	}
-	return r.findable()
 }
 
 // compared is a draft as it would be if it had been begun in the record's place,
 // so that the two differ only in what their callers wrote.
 func (r record) compared(d *draft) payload {
 	b, body := d.begun, d.body
-	if r.planted() != "" {
+	if r.Begun.PlantedID != "" {
 		b.Header = b.Header.Clone()
-		body, _ = r.Begun.Planted.write(&b, body, r.planted())
+		body, _ = r.Begun.Planted.write(&b, body, r.Begun.PlantedID)
 	}
 	return b.payload(body)
 }

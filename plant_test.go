@@ -111,6 +111,62 @@ func TestAnIDIsPlantedInAHeader(t *testing.T) {
 	}
 }
 
+// A lookup that asks for an id must not find another intent's effect.
+func TestIntentsThatShareACallersKeyHaveIDsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	pinned := carried(oncehttp.CarrierHeader, "Idempotency-Key")
+	pinned.Pin = oncehttp.PinPath
+	batch := carried(oncehttp.CarrierJSON, "/*/id")
+	for name, c := range map[string]struct {
+		contract oncehttp.Contract
+		requests [2][2]string // path and body
+	}{
+		"pinned": {pinned, [2][2]string{{"/a", "[]"}, {"/b", "[]"}}},
+		"batch":  {batch, [2][2]string{{"/a", `[{"id":"k1"},{"id":"k2"}]`}, {"/a", `[{"id":"k1"},{"id":"k3"}]`}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.contract.Plant = oncehttp.Plant{Kind: oncehttp.CarrierHeader, Name: "X-Find"}
+			ids := map[string]int{}
+			for range 2 { // journals: whoever sends the key again sends the same request
+				srv := newRecorder(t, 0)
+				client := open(t, journalPath(t), oncehttp.Config{Contracts: []oncehttp.Contract{c.contract}, Plant: true})
+				for _, r := range c.requests {
+					req := post(t, srv.URL+r[0], r[1])
+					req.Header.Set("Content-Type", "application/json")
+					if name == "pinned" {
+						req.Header.Set("Idempotency-Key", "own-key-1")
+					}
+					resp, err := client.RoundTrip(req)
+					require.NoError(t, err)
+					require.NoError(t, resp.Body.Close())
+				}
+				for _, sent := range srv.requests() {
+					ids[sent.header.Get("X-Find")]++
+				}
+			}
+			require.Len(t, ids, 2)
+			for id, times := range ids {
+				require.Regexp(t, plantedID, id)
+				require.Equal(t, 2, times)
+			}
+		})
+	}
+}
+
+func TestNothingIsPlantedWhereTheCallersCredentialStands(t *testing.T) {
+	t.Parallel()
+	srv := newRecorder(t, 0)
+	contract := carried(oncehttp.CarrierHeader, "Idempotency-Key")
+	contract.Plant = oncehttp.Plant{Kind: oncehttp.CarrierHeader, Name: "X-Ref-Key"}
+	client := open(t, journalPath(t), oncehttp.Config{Contracts: []oncehttp.Contract{contract}, Plant: true})
+	req := post(t, srv.URL, "{}")
+	req.Header.Set("X-Ref-Key", "mine")
+	_, err := client.Do("pay-1", req)
+	require.NoError(t, err)
+	require.Equal(t, "mine", srv.requests()[0].header.Get("X-Ref-Key"))
+}
+
 func TestNothingIsPlantedUnasked(t *testing.T) {
 	t.Parallel()
 	api := &till{}

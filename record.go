@@ -103,8 +103,10 @@ type begun struct {
 	Adopted bool `json:"adopted,omitzero"`
 	// Idempotent: the request may be repeated without a key.
 	Idempotent bool `json:"idempotent,omitzero"`
-	// Planted is where the ID was written into the request. Zero: nowhere.
-	Planted Plant `json:"planted,omitzero"`
+	// Planted is where an id was written into the request, and PlantedID what. Zero:
+	// nowhere.
+	Planted   Plant  `json:"planted,omitzero"`
+	PlantedID string `json:"planted_id,omitzero"`
 
 	Method string      `json:"method"`
 	URL    string      `json:"url"`
