@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -252,18 +253,47 @@ func (t ticket) names(r record) []string {
 // adoptedName is what the caller's key is known by, together with what the
 // contract pins. No key has a NUL in it, or is empty.
 func (t ticket) adoptedName() string {
-	name := "key\x00" + t.contract.Name + "\x00" + t.adopted
-	if t.contract.Pin&PinHost != 0 {
-		_, host := normalURL(t.draft.begun.URL, t.draft.begun.Host)
-		name += "\x00\x00host " + host
+	return t.bareName() + t.draft.begun.pinned(t.contract.Pin)
+}
+
+func (t ticket) bareName() string { return "key\x00" + t.contract.Name + "\x00" + t.adopted }
+
+// pinned is what a pin makes of a request.
+func (b begun) pinned(pin Pin) (text string) {
+	if pin&PinHost != 0 {
+		_, host := normalURL(b.URL, b.Host)
+		text += "\x00\x00host " + host
 	}
-	if t.contract.Pin&PinMethod != 0 {
-		name += "\x00\x00method " + t.draft.begun.Method
+	if pin&PinMethod != 0 {
+		text += "\x00\x00method " + b.Method
 	}
-	if t.contract.Pin&PinPath != 0 {
-		name += "\x00\x00path " + cmp.Or(t.draft.live.url.EscapedPath(), "/")
+	if pin&PinPath != 0 {
+		path := ""
+		if u, err := url.Parse(b.URL); err == nil {
+			path = u.EscapedPath()
+		}
+		text += "\x00\x00path " + cmp.Or(path, "/")
 	}
-	return name
+	return text
+}
+
+// keyHolder is the intent that the caller's key belongs to. One that was begun
+// before the contract pinned anything is known by the key alone.
+func (c *Client) keyHolder(ctx context.Context, t ticket) (record, error) {
+	for _, name := range []string{t.adoptedName(), t.bareName()} {
+		e, err := c.journal.Find(ctx, name)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		var r record
+		if err == nil {
+			r, err = decodeRecord(e)
+		}
+		if err != nil || name == t.adoptedName() || r.Tombstone || r.Begun.pinned(t.contract.Pin) == t.draft.begun.pinned(t.contract.Pin) {
+			return r, err
+		}
+	}
+	return record{}, ErrNotFound
 }
 
 // find reads the record of an action, by name or by the ID in it.

@@ -73,7 +73,7 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		case grantTooLate, grantClosed:
 			return told{}, true
 		}
-		told, again := c.share(ctx, t, f, s)
+		told, again := t.follow(f.await(ctx, t.cancel, s))
 		if o := told.outcome; o != nil && o.Reason == NeedsCredentials && t.draft != nil && !f.drafted && s.cause == nil {
 			return told, true // we have what the driver lacked
 		}
@@ -85,13 +85,14 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		return told{err: err}, false
 	}
 	if refused != nil {
-		return *refused, false
+		return t.follow(*refused)
 	}
-	return c.share(ctx, t, f, s)
+	return t.follow(f.await(ctx, t.cancel, s))
 }
 
-func (c *Client) share(ctx context.Context, t *ticket, f *flight, s *seating) (told, bool) {
-	told := f.await(ctx, t.cancel, s)
+// follow says whether to ask anew, under the action that the caller's key belongs
+// to if that is another.
+func (t *ticket) follow(told told) (_ told, again bool) {
 	if told.again && told.elsewhere != "" {
 		t.action, t.anonymous = told.elsewhere, false
 	}
@@ -182,6 +183,15 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 			return m, done, err
 		}
 	case errors.Is(err, ErrNotFound) && t.draft != nil:
+		if t.adopted != "" {
+			holder, err := c.keyHolder(ctx, *t)
+			switch {
+			case err == nil && holder.Action != t.action:
+				return m, &told{again: true, elsewhere: holder.Action}, nil
+			case err != nil && !errors.Is(err, ErrNotFound):
+				return m, nil, err
+			}
+		}
 		var body []byte
 		if r, body, err = c.newRecord(*t, now); err != nil {
 			return m, nil, err

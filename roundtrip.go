@@ -3,7 +3,6 @@ package oncehttp
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -181,8 +180,8 @@ func (c *Client) withoutKey(req *http.Request) *http.Request {
 	clone := req.WithContext(req.Context())
 	clone.Header = req.Header.Clone()
 	dropHeader(clone.Header, "Idempotency-Key")
-	referer := clone.Header.Get("Referer") // http.Client sets it
 	dropHeader(clone.Header, "X-Idempotency-Key")
+	referer := clone.Header.Get("Referer") // http.Client sets it
 	for _, contract := range c.cfg.Contracts {
 		at := contract.Carrier.spot()
 		if at.kind == CarrierHeader {
@@ -213,19 +212,6 @@ func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract 
 	ctx := req.Context()
 	if !hasAction {
 		t.anonymous, t.action = true, anonymousPrefix+c.ids.new(wallNow()).String()
-		if t.adopted != "" {
-			// The caller's key names the intent, if there is one already.
-			e, err := c.journal.Find(ctx, t.adoptedName())
-			if err == nil {
-				r, err := decodeRecord(e)
-				if err != nil {
-					return nil, err
-				}
-				t.action, t.anonymous = r.Action, false
-			} else if !errors.Is(err, ErrNotFound) {
-				return nil, err
-			}
-		}
 	}
 	told := c.perform(ctx, t)
 	if told.err != nil {
