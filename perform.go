@@ -327,16 +327,20 @@ func (c *Client) refuse(ctx context.Context, t *ticket, r record, body []byte) (
 	}
 	var differs []string
 	counts := c.identity.under(t.contract)
-	if r.Tombstone {
+	today := t.draft.begun.spots()
+	switch {
+	case c.prints(r, r.printed(t.draft, counts)):
+		return told{}, false
+	case r.Tombstone:
 		differs = []string{"payload"}
-	} else if len(body) == r.Begun.Size {
-		differs = differences(r.Begun.payload(body), r.compared(t.draft), counts)
+	case len(body) == r.Begun.Size:
+		differs = differences(r.Begun.payload(body, today...), r.compared(t.draft), counts)
 		if len(differs) == 0 {
 			return told{}, false
 		}
-	} else {
+	default:
 		// The first body is no longer kept: compare the rest.
-		differs = differences(r.Begun.payload(nil), t.draft.begun.payload(nil), counts)
+		differs = differences(r.Begun.payload(nil, today...), t.draft.begun.payload(nil, r.Begun.spots()...), counts)
 		if len(differs) == 0 {
 			differs = []string{"body"}
 		}
@@ -370,14 +374,15 @@ func (c *Client) missigned(ctx context.Context, t *ticket, r record) (_ told, re
 
 // reworded: the payload may differ from the record's.
 func (c *Client) reworded(t *ticket, r record) bool {
-	if t.draft == nil {
-		return false
-	}
-	print := t.draft.begun.Fingerprint
+	return t.draft != nil && !c.prints(r, t.draft.begun.Fingerprint)
+}
+
+// prints reports whether a fingerprint is the record's.
+func (c *Client) prints(r record, print string) bool {
 	if r.Begun.Sealed {
 		print = c.sealing.fingerprint(print)
 	}
-	return print != r.Begun.Fingerprint
+	return print == r.Begun.Fingerprint
 }
 
 // takeKept takes over the evidence that the journal could not take.

@@ -2,6 +2,7 @@ package oncehttp
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/google/uuid"
@@ -62,5 +63,17 @@ func (r record) compared(d *draft) payload {
 		b.Header = b.Header.Clone()
 		body, _ = r.Begun.Planted.write(&b, body, r.Begun.PlantedID)
 	}
-	return b.payload(body)
+	return b.payload(body, r.Begun.spots()...)
+}
+
+// printed is the draft's fingerprint where the key is where the record has it: the
+// API may have taken it elsewhere then, or none.
+func (r record) printed(d *draft, id identity) string {
+	b := d.begun
+	b.Carrier, b.Companions = r.Begun.Carrier, r.Begun.Companions
+	if u, err := url.Parse(b.URL); err == nil {
+		u, _ = stripURL(u, b.params()...) // what was our parameter may be a credential
+		b.URL = u.String()
+	}
+	return fingerprint(b.payload(d.body), id)
 }

@@ -182,7 +182,7 @@ func (r record) tombstone() record {
 	return record{
 		ID: r.ID, Revision: r.Revision, Action: r.Action, Tombstone: true,
 		Begun: begun{At: r.Begun.At, Key: r.Begun.Key, Contract: r.Begun.Contract, Adopted: r.Begun.Adopted,
-			Fingerprint: r.Begun.Fingerprint, Sealed: r.Begun.Sealed, Principal: r.Begun.Principal},
+			Carrier: r.Begun.Carrier, Companions: r.Begun.Companions, Fingerprint: r.Begun.Fingerprint, Sealed: r.Begun.Sealed, Principal: r.Begun.Principal},
 		State: r.State, Reason: r.Reason, Reference: r.Reference, Attempts: r.Attempts, Repeated: r.Repeated, Seen: r.Seen, First: r.First,
 	}
 }

@@ -172,9 +172,10 @@ func closeBody(req *http.Request) {
 }
 
 // payload is what is compared: without the key, which is the same action's
-// whatever it is, and without what goes with it.
-func (b begun) payload(body []byte) payload {
-	for _, s := range b.spots() {
+// whatever it is, without what goes with it, and without what stands in other
+// spots.
+func (b begun) payload(body []byte, others ...spot) payload {
+	for _, s := range append(b.spots(), others...) {
 		body = s.erase(&b, body)
 	}
 	return payload{Method: b.Method, URL: b.URL, Host: b.Host, Header: b.Header, Body: body}

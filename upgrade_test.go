@@ -5,10 +5,49 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/oncehttp/oncehttp"
 )
+
+// An application learns of a contract, or drops one, between two runs. The
+// caller's own key in the request was payload in the first, and is none in the
+// second, or the other way round.
+func TestAnActionIsTheSameWhenItsContractComesOrGoes(t *testing.T) {
+	t.Parallel()
+	for _, c := range carrierCases() {
+		for name, contracts := range map[string][2][]oncehttp.Contract{
+			"comes": {nil, {c.contract}},
+			"goes":  {{c.contract}, nil},
+		} {
+			for _, pruned := range []bool{false, true} {
+				t.Run(c.name+" "+name, func(t *testing.T) {
+					t.Parallel()
+					srv, path := newRecorder(t, 0), journalPath(t)
+					client, err := oncehttp.Open(path, oncehttp.Config{Contracts: contracts[0]})
+					require.NoError(t, err)
+					_, err = client.Do("pay-1", c.request(t, srv.URL, c.ownURI, c.ownBody))
+					require.NoError(t, err)
+					if pruned {
+						time.Sleep(time.Millisecond)
+						_, err = client.Prune(t.Context(), oncehttp.Retention{Answers: 1, Records: 1})
+						require.NoError(t, err)
+					}
+					require.NoError(t, client.Close())
+
+					client = open(t, path, oncehttp.Config{Contracts: contracts[1]})
+					o, err := client.Do("pay-1", c.request(t, srv.URL, c.ownURI, c.ownBody))
+					require.NoError(t, err)
+					assert.Equal(t, oncehttp.Confirmed, o.State)
+					_, err = client.Do("pay-1", c.request(t, srv.URL, c.ownURI+"x", c.ownBody))
+					require.ErrorIs(t, err, oncehttp.ErrMismatch)
+					require.Len(t, srv.requests(), 1)
+				})
+			}
+		}
+	}
+}
 
 // What a contract pins may be learned later than the key was sent.
 func TestAKeyIsTheSameWhenItsContractBeginsToPin(t *testing.T) {
