@@ -468,7 +468,7 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	if r.State != Pending {
 		return
 	}
-	r.Due = later(r.NotBefore, now.Add(restraint(now.Sub(r.Begun.At))+e.delay))
+	r.Due = later(r.NotBefore, now.Add(r.restraint(p, now)+e.delay))
 	if m.hop != "" {
 		r.Due = r.NotBefore
 	}
@@ -483,16 +483,4 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 			r.Due = later(r.NotBefore, sentAt.Add(c.Stored.Settle+e.delay))
 		}
 	}
-}
-
-// restraint is the least pause before an intent of some age is taken up by
-// itself: what has not settled in five minutes will hardly do so in seconds, and
-// a window may last for ever. With a tenth of the age an outage costs a tenth of
-// itself more, and ten days are hundreds of attempts and not 80,000. A caller who
-// asks does not wait for it.
-func restraint(age time.Duration) time.Duration {
-	if age < 5*time.Minute {
-		return 0
-	}
-	return age / 10
 }

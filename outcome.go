@@ -113,8 +113,9 @@ type Outcome struct {
 	// Attempts started, over all calls and restarts; each followed redirect is
 	// one.
 	Attempts int
-	// RetryAt is when the next attempt may start. Zero: none is planned, or the
-	// first has not been made.
+	// RetryAt is when Resume takes it up again. Zero: it does not, or the first
+	// attempt has not been made. A caller's Do waits no longer than the server
+	// asked.
 	RetryAt time.Time
 	// SafeUntil is the end of the key's usable window: no attempt starts after
 	// it. Zero: not bounded, or not begun.

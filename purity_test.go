@@ -21,7 +21,7 @@ import (
 var pureFiles = []string{
 	"intent.go", "command.go", "record.go", "classify.go", "owners.go", "contract.go", "match.go", "host.go", "path.go", "answer.go", "key.go", "window.go", "inquiry.go", "operation.go", "graphql.go",
 	"pointer.go", "errorcode.go", "backoff.go", "retryafter.go", "fingerprint.go", "canonical.go", "content.go", "differences.go",
-	"carrier.go", "carrier_json.go", "carrier_form.go", "carrier_xml.go", "carrier_signed.go", "companion.go", "gate.go", "answerxml.go", "hint.go", "compared.go", "pin.go",
+	"carrier.go", "carrier_json.go", "carrier_form.go", "carrier_xml.go", "carrier_signed.go", "companion.go", "gate.go", "answerxml.go", "hint.go", "compared.go", "pin.go", "restraint.go",
 }
 
 // pureNames are what pure code may use of other packages; "*" is everything. A
