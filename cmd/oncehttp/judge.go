@@ -317,6 +317,8 @@ func judgeOrigin(c oncehttp.Contract, shots []shot) finding {
 	}
 	f.Seen = fmt.Sprintf("on %d of %d answers", with, with+successes+others)
 	switch {
+	case with+successes+others == 0:
+		f.Verdict = cannotTell
 	case successes > 0:
 		f.Verdict, f.Note = contradicts, "oncehttp takes a success without it for something in between, and asks again"
 	case others > 0:

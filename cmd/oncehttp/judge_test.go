@@ -54,6 +54,7 @@ func TestWeakEvidenceContradictsNothing(t *testing.T) {
 		"a bad key is answered 500":             judgeKey("key", "refused", said(500, "")),
 		"no key is answered 403":                judgeKeyless(oncehttp.NeedAll, said(403, "")),
 		"a refusal without the mark of its own": judgeOrigin(oncehttp.Contract{Origin: oncehttp.Marker{Headers: []string{"A"}}}, []shot{said(404, "")}),
+		"no answer that could have the mark":    judgeOrigin(oncehttp.Contract{Origin: oncehttp.Marker{Headers: []string{"A"}}}, []shot{said(0, "")}),
 	} {
 		assert.Equal(t, cannotTell, f.Verdict, "%s: %+v", name, f)
 	}
