@@ -28,8 +28,9 @@ type Config struct {
 	// [http.Transport].DisableKeepAlives. Nil: where Transport is nil, one of the
 	// client's own, which makes a connection for each; else Transport.
 	FreshTransport http.RoundTripper
-	// Contracts are the APIs that honour idempotency keys. None: nothing that
-	// may have taken effect is ever sent again under a method that is not
+	// Contracts are the APIs that honour idempotency keys; package contracts has
+	// those of many. None: nothing that may have taken effect is ever sent again
+	// under a method that is not
 	// idempotent.
 	Contracts []Contract
 	// Unmatched says what RoundTrip does with a POST or PATCH that no contract
