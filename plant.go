@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -43,16 +44,14 @@ func (p Plant) write(b *begun, body []byte, id string) (_ []byte, planted bool) 
 }
 
 // findable is what is planted for a new record. Beside a key the id follows from
-// it: whoever sends the key again sends the same request. A key of the caller's
-// may be that of several intents: what tells them apart counts too.
+// it, whoever made it: who sends the key again sends the same request. One key of
+// a caller's may be that of several intents: what tells them apart counts too.
 func (t ticket) findable(r record) string {
-	switch {
-	case t.adopted != "":
-		return uuid.NewSHA1(plantSpace, []byte(t.adoptedName())).String()
-	case r.Begun.Key != "":
-		return uuid.NewSHA1(plantSpace, []byte(r.Begun.Key)).String()
+	key := cmp.Or(t.adopted, r.Begun.Key)
+	if key == "" {
+		return r.ID.String()
 	}
-	return r.ID.String()
+	return uuid.NewSHA1(plantSpace, []byte(key+r.Begun.pinned(t.contract.Pin))).String()
 }
 
 // compared is a draft as it would be if it had been begun in the record's place,

@@ -49,7 +49,7 @@ func TestARuleOfTheContractIsKnownByItsAnswer(t *testing.T) {
 
 func TestASuccessThatARuleTakesForARefusalIsNone(t *testing.T) {
 	t.Parallel()
-	c := oncehttp.Contract{Answers: []oncehttp.Answer{{At: []string{"/error"}, Codes: []string{"*"}, Verdict: oncehttp.VerdictRefused}}}
+	c := oncehttp.Contract{Answers: []oncehttp.Answer{{Status: []int{200}, At: []string{"/error"}, Codes: []string{"*"}, Verdict: oncehttp.VerdictRefused}}}
 	for body, want := range map[string]bool{`{"ok":true}`: true, `{"error":"no_funds"}`: false} {
 		s := shot{answer: answer{status: 200, header: http.Header{"Content-Type": {"application/json"}}, body: []byte(body)}}
 		var err error
