@@ -123,6 +123,9 @@ func (c *Contract) checkKey(key string) error {
 			return fmt.Errorf("oncehttp: contract %q: the key's byte %d is not in the contract's alphabet; use only bytes that Key.Alphabet allows", c.Name, i+1)
 		}
 	}
+	if c.Carrier.Kind == CarrierPath && climbs(key) {
+		return fmt.Errorf("oncehttp: contract %q: the key holds a step of a path (. or ..), which servers resolve; use another", c.Name)
+	}
 	if c.Key.UUID == UUIDNone {
 		return nil
 	}

@@ -190,6 +190,20 @@ func TestTheUsableWindowLeavesTimeForOneAttempt(t *testing.T) {
 	assert.True(t, forever)
 }
 
+// Servers and what is before them resolve such steps (RFC 3986 section 5.2.4),
+// escaped or not, and the request would arrive without its key.
+func TestAKeyInThePathIsNoStepOfIt(t *testing.T) {
+	t.Parallel()
+	inPath := keyContract(func(c *Contract) { c.Carrier = Carrier{Kind: CarrierPath, Name: "/v1/{key}"} })
+	for key, fits := range map[string]bool{
+		".": false, "..": false, "a/../b": false, "../a": false, "a/.": false,
+		"a": true, "...": true, "a.b": true, "a/b": true, ".a": true,
+	} {
+		assert.Equal(t, fits, inPath.checkKey(key) == nil, key)
+		assert.NoError(t, keyContract(func(*Contract) {}).checkKey(key))
+	}
+}
+
 func TestAnAdoptedKeyIsNamedWithWhatIsPinned(t *testing.T) {
 	t.Parallel()
 	name := func(pin Pin, method, where, host string) string {
