@@ -37,8 +37,8 @@ func identity() []Mutant {
 		Name:    "mismatch-ignored",
 		Fault:   "an action that comes again with another payload is answered as if it were the same",
 		Promise: onePayload,
-		Edits: []Edit{{"perform.go", `	return print != r.Begun.Fingerprint
-`, `	return print != r.Begun.Fingerprint && false
+		Edits: []Edit{{"perform.go", `	return print == r.Begun.Fingerprint
+`, `	return print == r.Begun.Fingerprint || true
 `}},
 		By: []Catcher{seeds(30, "another payload is a mismatch")},
 	}, {
