@@ -232,20 +232,30 @@ func (s spot) sites(b begun, body []byte) ([]site, error) {
 
 // bodyIs refuses a body that its headers say is something else, or compressed.
 func bodyIs(b begun, what string, is func(mediaType string) bool) error {
-	for _, coding := range headerValues(b.Header, "Content-Encoding") {
+	name, err := plainType(b.Header)
+	if err == nil && !is(name) {
+		err = fmt.Errorf("the Content-Type is not that of %s; send %s", what, what)
+	}
+	return err
+}
+
+// plainType is the media type of a body that can be read as it stands; empty: its
+// header names none.
+func plainType(h http.Header) (string, error) {
+	for _, coding := range headerValues(h, "Content-Encoding") {
 		if coding != "" && !strings.EqualFold(coding, "identity") {
-			return errors.New("the body is compressed (Content-Encoding); send it plain")
+			return "", errors.New("the body is compressed (Content-Encoding); send it plain")
 		}
 	}
-	name, params, err := mime.ParseMediaType(strings.Join(headerValues(b.Header, "Content-Type"), ", "))
-	if err != nil || !is(name) {
-		return fmt.Errorf("the Content-Type is not that of %s; send %s", what, what)
+	name, params, err := mime.ParseMediaType(strings.Join(headerValues(h, "Content-Type"), ", "))
+	if err != nil {
+		return "", nil
 	}
 	switch strings.ToLower(params["charset"]) {
 	case "", "utf-8", "us-ascii":
-		return nil
+		return name, nil
 	}
-	return errors.New("the body is not in UTF-8 (Content-Type's charset); send it so")
+	return "", errors.New("the body is not in UTF-8 (Content-Type's charset); send it so")
 }
 
 func formMediaType(name string) bool { return name == "application/x-www-form-urlencoded" }

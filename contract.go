@@ -156,7 +156,7 @@ const (
 // ErrBodyTooLarge, even where an unmatched request would be passed through,
 // since nobody can tell that it is none. Only a body whose Content-Type says that
 // it is a form, or JSON, is read; one with a Content-Encoding, or a charset other
-// than UTF-8, asks for no operation.
+// than UTF-8 and ASCII, asks for no operation.
 type Operation struct {
 	Kind OperationKind
 	// At is the form field (OperationForm) or the JSON pointer (OperationJSON)

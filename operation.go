@@ -1,7 +1,6 @@
 package oncehttp
 
 import (
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -36,19 +35,13 @@ func (a *asked) mayAsk(o *Operation) bool {
 // bodyKind is OperationForm or OperationJSON by what the header says of the
 // body; else, and where the body is compressed or not in UTF-8, OperationAny.
 func bodyKind(h http.Header) OperationKind {
-	for _, coding := range headerValues(h, "Content-Encoding") {
-		if coding != "" && !strings.EqualFold(coding, "identity") {
-			return OperationAny
-		}
-	}
-	mediaType, params, err := mime.ParseMediaType(strings.Join(headerValues(h, "Content-Type"), ", "))
-	charset := params["charset"]
+	name, err := plainType(h)
 	switch {
-	case err != nil || charset != "" && !strings.EqualFold(charset, "utf-8"):
+	case err != nil:
 		return OperationAny
-	case mediaType == "application/x-www-form-urlencoded":
+	case formMediaType(name):
 		return OperationForm
-	case jsonMediaType(mediaType):
+	case jsonMediaType(name):
 		return OperationJSON
 	}
 	return OperationAny

@@ -106,7 +106,7 @@ func isTokenRequest(req *http.Request) bool {
 		return false
 	}
 	kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
-	if kind != "application/x-www-form-urlencoded" {
+	if !formMediaType(kind) {
 		return false
 	}
 	body, err := req.GetBody()
