@@ -132,8 +132,8 @@ func isTokenRequest(req *http.Request) bool {
 //     retried in memory, and the last answer is handed back.
 //   - A POST, PATCH or another method is an intent if an action names it, else
 //     what Config.Unmatched says.
-//   - CONNECT, Upgrade, gRPC and what Config.PassThrough names pass through once.
-//     So do, where no contract matches, token requests, and without a name
+//   - CONNECT, Upgrade, gRPC, token requests and what Config.PassThrough names
+//     pass through once. So do, where no contract matches and no action is named,
 //     bodies of unknown length that can be read only once.
 //
 // Where a contract selects by [Operation], the body of a request that may be its
