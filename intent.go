@@ -455,6 +455,7 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	case hop:
 		again = againLater
 		wait += e.delay
+		r.Waits++
 	case j.renew:
 		m.call.renewed = true
 	default:

@@ -3,6 +3,7 @@ package oncehttp
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -150,6 +151,22 @@ func TestARepeatForACutBodyThatIgnoredTheKeyIsToldAsRepeated(t *testing.T) {
 	s.want(cmdSettle)
 	assert.Equal(t, Confirmed, s.cmd.record.State)
 	assert.True(t, s.cmd.record.Repeated)
+}
+
+func TestRedirectsThatLeadNowhereAreFollowedEverMoreSeldom(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, keyed)
+	for hop := range maxHops + 1 {
+		s.send(strconv.Itoa(hop))
+		s.step(event{kind: evAnswered, attempt: s.cmd.record.Sending.ID, answer: &answer{Status: 307}, location: "https://api.test/next",
+			judged: classify(facts{status: 307}, history{method: "POST", protection: keyed}, s.p.contract, s.now)})
+		for s.cmd.kind == cmdSave {
+			s.step(event{kind: evSaved})
+		}
+	}
+	s.want(cmdSettle)
+	assert.Equal(t, Redirected, s.cmd.record.Reason)
+	assert.Equal(t, 1, s.cmd.record.Waits, "the next pause is longer")
 }
 
 func TestCredentialsAreRenewedOnceACall(t *testing.T) {
