@@ -59,3 +59,44 @@ func TestAnAttemptThatWaitsIsNotMadeUnderAContractThatWasContradictedMeanwhile(t
 		assert.Len(b, b.srv.Requests(), 3)
 	})
 }
+
+func TestWhatWasHeldBackForDistrustIsTakenUpOnceTheContractIsTrusted(t *testing.T) {
+	t.Parallel()
+	var contract string
+	inProgress := mockserver.Code(409, "idempotency_in_progress")
+	inBubble(t, script(inProgress, mockserver.Fault{}, mockserver.Lost()), func(b *bench) {
+		b.do()
+		o, err := b.c.Do("pay-2", b.pay())
+		b.ruled(o, err)
+		require.Equal(b, oncehttp.Pending, o.State)
+		time.Sleep(time.Minute)
+		b.resume()
+		require.Len(b, b.srv.Requests(), 3, "it is held back")
+
+		b.c.Trust(contract)
+		outcomes := b.resume()
+		require.Len(b, outcomes, 1)
+		assert.Equal(b, oncehttp.Confirmed, outcomes[0].State)
+	}, func(cfg *oncehttp.Config) {
+		cfg.OnEvent = func(e oncehttp.Event) {
+			if e.Kind == oncehttp.EventContradicted {
+				contract = e.Contract
+			}
+		}
+	})
+}
+
+func TestTheWindowOfWhatIsHeldBackForDistrustEnds(t *testing.T) {
+	t.Parallel()
+	inProgress := mockserver.Code(409, "idempotency_in_progress")
+	inBubble(t, script(inProgress, mockserver.Fault{}, mockserver.Lost()), func(b *bench) {
+		b.do()
+		_, err := b.c.Do("pay-2", b.pay())
+		require.Error(b, err)
+		time.Sleep(24 * time.Hour)
+		outcomes := b.resume()
+		require.Len(b, outcomes, 1)
+		assert.Equal(b, oncehttp.KeyExpired, outcomes[0].Reason)
+		assert.Zero(b, outcomes[0].RetryAt)
+	})
+}

@@ -169,7 +169,7 @@ func (m *machine) decide(p policy, now time.Time) {
 		}
 		m.dirty = m.dirty || r.Reason != h.reason || !r.Due.Equal(due)
 		r.Reason, r.Due = h.reason, due
-		asks := p.lookup && r.Exposed && !p.copied && (h.park || r.Parked || h.reason == NoContract)
+		asks := p.lookup && r.Exposed && !p.copied && (h.park || r.Parked || h.reason == NoContract || r.trustable(p))
 		if asks && !m.call.lookedUp && !m.call.left && !m.dirty {
 			m.do(command{kind: cmdLookUp, record: *r})
 			return
@@ -237,7 +237,8 @@ func (m *machine) hold(p policy, now time.Time) held {
 		return held{held: true, reason: NoContract}
 	}
 	mayRepeat := r.Exposed || r.Incomplete
-	if mayRepeat && (protection == unprotected || protection == idempotent && !m.call.exposedHere) {
+	bare := mayRepeat && (protection == unprotected || protection == idempotent && !m.call.exposedHere)
+	if bare && !r.trustable(p) {
 		return held{held: true, park: true, reason: reason}
 	}
 	if r.Incomplete && p.contract != nil && !p.contract.Stored.bringsAnswer() {
@@ -255,6 +256,9 @@ func (m *machine) hold(p policy, now time.Time) held {
 	}
 	if r.Parked && m.call.resume {
 		return held{held: true, park: true, reason: reason}
+	}
+	if bare {
+		return held{held: true, reason: reason}
 	}
 	switch {
 	case m.call.stopped, m.call.left, m.call.attempts >= p.maxAttempts && m.hop == "", r.NotBefore.After(m.call.until):
@@ -473,7 +477,7 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	if m.hop != "" {
 		r.Due = r.NotBefore
 	}
-	if again == againNo && m.hop == "" && j.reason != Unauthorized {
+	if again == againNo && m.hop == "" && j.reason != Unauthorized && !(j.bare && r.trustable(p)) {
 		r.Parked, r.Due = true, r.parkedDue(p)
 		if !j.asked && least == 0 {
 			r.NotBefore = time.Time{}
