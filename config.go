@@ -30,8 +30,7 @@ type Config struct {
 	FreshTransport http.RoundTripper
 	// Contracts are the APIs that honour idempotency keys; package contracts has
 	// those of many. None: nothing that may have taken effect is ever sent again
-	// under a method that is not
-	// idempotent.
+	// under a method that is not idempotent.
 	Contracts []Contract
 	// Unmatched says what RoundTrip does with a POST or PATCH that no contract
 	// matches and no action names. Default JournalOnce.

@@ -30,9 +30,8 @@ type Lookup struct {
 	URL string
 	// Items is a pointer to a list, each item of which is an effect; "/*": the
 	// answer itself is the list. Empty: the answer is the effect, and a 404 says
-	// that there is none. Where, a pointer into the item or the answer, must then
-	// have the value of the key or of the planted id, where the API's own filter
-	// is not enough.
+	// that there is none. Where is a pointer, into the item or the answer, to what
+	// must be the key or the planted id. Empty: what the URL asks for is enough.
 	Items, Where string
 	// State is a pointer, into the item or the answer, to a word that must match Is,
 	// as [Answer].Codes do, for the effect to be there: the status of a payment, or
@@ -42,12 +41,12 @@ type Lookup struct {
 	// Reference is a pointer, into the item or the answer, to what the effect is
 	// called. Where it finds nothing the lookup cannot tell.
 	Reference string
-	// Stored: the answer is the first answer itself, kept under the key, with its
-	// status: the strongest kind. Of it too no more than the reference is kept.
+	// Stored tells the reader that the answer is the first answer itself, kept under
+	// the key: the strongest kind. The client reads it as any other.
 	Stored bool
-	// Proof: that it does not find the effect is proof that there is none, after
-	// Settle, said twice and spaced. Zero, or where the contract's own Proof is
-	// weaker than the vendor's word: it proves nothing.
+	// Proof: that it does not find the effect, Settle after the last attempt and once
+	// more Settle later, is proof that there is none. It proves nothing where this is
+	// not set, or the contract's own Proof is weaker than the vendor's word.
 	Proof bool
 	// Settle is how long after an attempt its effect may still come to show here.
 	// Zero: Contract.Stored.Settle, or a minute.
