@@ -44,14 +44,13 @@ func (p Plant) write(b *begun, body []byte, id string) (_ []byte, planted bool) 
 }
 
 // findable is what is planted for a new record. Beside a key the id follows from
-// it, whoever made it: who sends the key again sends the same request. One key of
-// a caller's may be that of several intents: what tells them apart counts too.
+// it, whoever made it: whoever sends the key again sends the same request. A key
+// may be that of several intents: what tells them apart counts too.
 func (t ticket) findable(r record) string {
-	key := cmp.Or(t.adopted, r.Begun.Key)
-	if key == "" {
+	if r.Begun.Key == "" {
 		return r.ID.String()
 	}
-	return uuid.NewSHA1(plantSpace, []byte(key+r.Begun.pinned(t.contract.Pin))).String()
+	return uuid.NewSHA1(plantSpace, []byte(cmp.Or(t.adopted, r.Begun.Key)+r.Begun.pinned(t.contract.Pin))).String()
 }
 
 // compared is a draft as it would be if it had been begun in the record's place,
