@@ -24,6 +24,11 @@ type spot struct {
 	uuids bool
 }
 
+// is reports whether two spots are one place. Names of headers have no case.
+func (s spot) is(o spot) bool {
+	return s.kind == o.kind && (s.name == o.name || s.kind == CarrierHeader && strings.EqualFold(s.name, o.name))
+}
+
 func (c Carrier) spot() spot { return spot{kind: c.Kind, name: c.Name} }
 
 func (s spot) String() string {

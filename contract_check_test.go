@@ -74,6 +74,16 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 		{"is where the key is", func(c *Contract) {
 			c.Companions = []Companion{{Kind: c.Carrier.Kind, Name: c.Carrier.Name, Text: "x"}}
 		}},
+		{"is where the key is", func(c *Contract) {
+			c.Companions = []Companion{{Kind: CarrierHeader, Name: strings.ToUpper(c.Carrier.Name), Text: "x"}}
+		}},
+		{"is where another companion is", func(c *Contract) {
+			c.Companions = []Companion{{Kind: CarrierHeader, Name: "X-A", Text: "x"}, {Kind: CarrierHeader, Name: "x-a", Text: "y"}}
+		}},
+		{"Plant is where a companion is", func(c *Contract) {
+			c.Companions = []Companion{{Kind: CarrierJSON, Name: "/a", Text: "x"}}
+			c.Plant = Plant{Kind: CarrierJSON, Name: "/a"}
+		}},
 		{"Key.Min is -1", func(c *Contract) { c.Key.Min = -1 }},
 		{"Key.Max is -1", func(c *Contract) { c.Key.Max = -1 }},
 		{"Key.Min is 40 and Key.Max 39", func(c *Contract) { c.Key.Min, c.Key.Max = 40, 39 }},

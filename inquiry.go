@@ -376,6 +376,8 @@ func (k *contractCheck) plant(c *Contract) {
 	}
 	k.failIf(p.Kind != CarrierHeader && p.Kind != CarrierJSON && p.Kind != CarrierForm, "Plant.Kind is %d; use CarrierHeader, CarrierJSON or CarrierForm", p.Kind)
 	k.failIf(p.Kind == CarrierJSON && slices.Contains(strings.Split(p.Name, "/"), "*"), "Plant.Name %q has a *; an id is planted once", p.Name)
-	k.failIf(p.Kind == c.Carrier.Kind && strings.EqualFold(p.Name, c.Carrier.Name), "Plant is the Carrier's field, which has the key; ask for {key}")
+	at := spot{kind: p.Kind, name: p.Name}
+	k.failIf(at.is(c.Carrier.spot()), "Plant is the Carrier's field, which has the key; ask for {key}")
+	k.failIf(slices.ContainsFunc(c.Companions, func(m Companion) bool { return at.is(m.spot()) }), "Plant is where a companion is; name another place")
 	k.place("Plant", p.Kind, p.Name)
 }
