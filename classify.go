@@ -120,8 +120,6 @@ type judgement struct {
 	renew bool
 	// refusal: an unmarked 4xx that would settle if seen again later.
 	refusal bool
-	// bare: another attempt could help, and nothing makes it safe.
-	bare bool
 	// unread: the contract's rules need the part of the body that is missing.
 	unread bool
 	// reference is what the API calls the effect.
@@ -168,7 +166,6 @@ func classify(f facts, h history, contract *Contract, now time.Time) judgement {
 	// that the API has not just denied.
 	protects := h.protection != unprotected && j.contradicts == ""
 	if ambiguous := h.exposed || j.effect == effectMaybe; ambiguous && !j.settles && !protects {
-		j.bare = j.again != againNo
 		j.again, j.renew = againNo, false
 	}
 	return j

@@ -169,7 +169,7 @@ func (m *machine) decide(p policy, now time.Time) {
 		}
 		m.dirty = m.dirty || r.Reason != h.reason || !r.Due.Equal(due)
 		r.Reason, r.Due = h.reason, due
-		asks := p.lookup && r.Exposed && !p.copied && (h.park || r.Parked || h.reason == NoContract || r.trustable(p))
+		asks := p.lookup && r.Exposed && !p.copied && (h.park || r.Parked || h.reason == NoContract)
 		if asks && !m.call.lookedUp && !m.call.left && !m.dirty {
 			m.do(command{kind: cmdLookUp, record: *r})
 			return
@@ -237,8 +237,7 @@ func (m *machine) hold(p policy, now time.Time) held {
 		return held{held: true, reason: NoContract}
 	}
 	mayRepeat := r.Exposed || r.Incomplete
-	bare := mayRepeat && (protection == unprotected || protection == idempotent && !m.call.exposedHere)
-	if bare && !r.trustable(p) {
+	if mayRepeat && (protection == unprotected || protection == idempotent && !m.call.exposedHere) {
 		return held{held: true, park: true, reason: reason}
 	}
 	if r.Incomplete && p.contract != nil && !p.contract.Stored.bringsAnswer() {
@@ -256,9 +255,6 @@ func (m *machine) hold(p policy, now time.Time) held {
 	}
 	if r.Parked && m.call.resume {
 		return held{held: true, park: true, reason: reason}
-	}
-	if bare {
-		return held{held: true, reason: reason}
 	}
 	switch {
 	case m.call.stopped, m.call.left, m.call.attempts >= p.maxAttempts && m.hop == "", r.NotBefore.After(m.call.until):
@@ -477,7 +473,7 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	if m.hop != "" {
 		r.Due = r.NotBefore
 	}
-	if again == againNo && m.hop == "" && j.reason != Unauthorized && !(j.bare && r.trustable(p)) {
+	if again == againNo && m.hop == "" && j.reason != Unauthorized {
 		r.Parked, r.Due = true, r.parkedDue(p)
 		if !j.asked && least == 0 {
 			r.NotBefore = time.Time{}

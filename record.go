@@ -316,14 +316,6 @@ func (r record) protection(p policy) protection {
 	return unprotected
 }
 
-// trustable: only an answer that contradicted the contract keeps the key from
-// counting, and Client.Trust may make it count again.
-func (r record) trustable(p policy) bool {
-	was := p.distrusted
-	p.distrusted = false
-	return was && r.protection(p) == keyed
-}
-
 // window is the smaller of the window begun under and the one of today, with
 // what both allow.
 func (r record) window(contract *Contract) Window {
