@@ -60,6 +60,10 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 		{"has a * that is not above a field", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierJSON, Name: "/ids/*"} }},
 		{"has more than one *", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/b/*/c"} }},
 		{"Key.Max leaves no room for", func(c *Contract) { c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}; c.Key.Max = 37 }},
+		{"Lookups[0].URL has {key} and Carrier.Name a *", func(c *Contract) {
+			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
+			c.Lookups = []Lookup{{URL: "/a/{key}"}}
+		}},
 		{"Key.Alphabet lacks '-'", func(c *Contract) {
 			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
 			c.Key = KeyRule{Form: FormHex, Alphabet: "0123456789abcdef"}

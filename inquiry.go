@@ -41,9 +41,6 @@ type Lookup struct {
 	// Reference is a pointer, into the item or the answer, to what the effect is
 	// called. Where it finds nothing the lookup cannot tell.
 	Reference string
-	// Stored tells the reader that the answer is the first answer itself, kept under
-	// the key: the strongest kind. The client reads it as any other.
-	Stored bool
 	// Proof: that it does not find the effect, Settle after the last attempt and once
 	// more Settle later, is proof that there is none. It proves nothing where this is
 	// not set, or the contract's own Proof is weaker than the vendor's word.
@@ -366,6 +363,7 @@ func (k *contractCheck) lookup(field string, l Lookup, c *Contract) {
 	k.failIf(l.Settle < 0, "%s.Settle is %v; it cannot be negative", field, l.Settle)
 	k.failIf(strings.Contains(l.URL, "{id}") && c.Plant.Kind == CarrierNone, "%s.URL has {id} and Plant is not set", field)
 	k.failIf(strings.Contains(l.URL, "{key}") && c.Carrier.Kind == CarrierNone, "%s.URL has {key} and Carrier is not set", field)
+	k.failIf(strings.Contains(l.URL, "{key}") && c.Carrier.spot().batch(), "%s.URL has {key} and Carrier.Name a *: no item has the intent's own key", field)
 }
 
 func (k *contractCheck) plant(c *Contract) {

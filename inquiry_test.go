@@ -113,7 +113,7 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 		"one, without its name":       {single, 200, `{"error":"none"}`, Finding{}},
 		"one, of another":             {with(single, func(l *Lookup) { l.Where = "/key" }), 200, `{"id":"ch_1","key":"k-2"}`, Finding{}},
 		"one, of this":                {with(single, func(l *Lookup) { l.Where = "/key" }), 200, `{"id":"ch_1","key":"k-1"}`, found("ch_1")},
-		"one, stored with its status": {with(single, func(l *Lookup) { l.Stored = true }), 201, `{"id":"ch_1"}`, found("ch_1")},
+		"one, created":                {single, 201, `{"id":"ch_1"}`, found("ch_1")},
 		"one, in the state":           {with(single, wrapped), 200, `{"id":"ch_1","StatusCode":"201"}`, found("ch_1")},
 		"one, in another state":       {with(single, wrapped), 200, `{"id":"ch_1","StatusCode":400}`, Finding{}},
 		"one, without a state":        {with(single, wrapped), 200, `{"id":"ch_1"}`, Finding{}},
@@ -219,6 +219,9 @@ func TestAWrongLookupIsRefused(t *testing.T) {
 		{URL: "/pay/{id}"}:                     "Plant is not set",
 		{URL: "/pay", Reference: "id"}:         "Reference",
 		{URL: "/pay", Settle: -1}:              "Settle",
+		{URL: "/pay/{path.0}"}:                 "{path.0}",
+		{URL: "/pay", State: "/s"}:             "State and Lookups[0].Is go together",
+		{URL: "/pay", State: "/s", Is: "a*b"}:  "has a * inside",
 		{URL: "/pay/{key}?a={/b/0}&c={since}"}: "",
 	} {
 		c := Contract{Match: Match{Hosts: []string{"*"}}, Carrier: key, Window: Window{Kind: WindowForever}, Lookups: []Lookup{l}}

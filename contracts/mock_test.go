@@ -213,7 +213,7 @@ func markOf(m oncehttp.Marker, usual string) mockserver.Mark {
 func findsOf(c oncehttp.Contract) []mockserver.Find {
 	var finds []mockserver.Find
 	for _, l := range c.Lookups {
-		f := mockserver.Find{URL: l.URL, Items: l.Items, Where: l.Where, Reference: l.Reference, Stored: l.Stored, State: l.State}
+		f := mockserver.Find{URL: l.URL, Items: l.Items, Where: l.Where, Reference: l.Reference, State: l.State}
 		f.Says = strings.ReplaceAll(l.Is, "*", "00")
 		if settle := max(l.Settle, c.Stored.Settle); settle > 0 {
 			f.Lag = settle / 2
