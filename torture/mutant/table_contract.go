@@ -102,9 +102,9 @@ func contractTerms() []Mutant {
 		Name:    "absence-at-once",
 		Fault:   "a lookup is believed before the effect can have come to show, and said once",
 		Promise: rejectedOnly,
-		Edits: []Edit{{"lookup.go", `	case kind == TooEarly || kind == NotFound && now.Before(settled):`, `	case kind == TooEarly:`},
-			{"lookup.go", `	case kind == NotFound && r.Absent.IsZero():`, `	case false:`},
-			{"lookup.go", `	case kind == NotFound && now.Before(r.Absent.Add(settle)):`, `	case false && settle > 0:`}},
+		Edits: []Edit{{"lookup.go", `	case kind == NotFound && e.asked.Before(settled):`, `	case false:`},
+			{"lookup.go", `	case kind == NotFound && r.Absent.Before(settled):`, `	case false:`},
+			{"lookup.go", `	case kind == NotFound && e.asked.Before(r.Absent.Add(settle)):`, `	case false:`}},
 		By: []Catcher{seeds(600, "an unprotected action has at most one effect"), unit("TestProofOfAbsenceIsWorthAResendAfterTheSettleTimeTwice")},
 	}, {
 		Name:    "where-ignored",
