@@ -66,6 +66,7 @@ func TestWhoEndsAContractsFaultCells(t *testing.T) {
 		})
 	}
 	if len(rows) == len(every()) {
+		compareTable(t, "../docs/contracts.md", "kinds", kindTable(rows))
 		compareTable(t, "../docs/contracts.md", "cells", cellTable(rows))
 	}
 }
@@ -119,14 +120,55 @@ func (s *tally) add(w *world, o *oncehttp.Outcome, mishap string) {
 	}
 }
 
+// kinds are what moves the shares, from the least to the most.
+func kinds() []struct {
+	name string
+	is   func(oncehttp.Contract) bool
+} {
+	key := func(c oncehttp.Contract) bool { return c.Carrier.Kind != oncehttp.CarrierNone }
+	found := func(c oncehttp.Contract) bool { return len(c.Lookups) > 0 }
+	own := func(c oncehttp.Contract) bool { return !isZero(c.Origin) }
+	return []struct {
+		name string
+		is   func(oncehttp.Contract) bool
+	}{
+		{"no key", func(c oncehttp.Contract) bool { return !key(c) && !found(c) }},
+		{"no key, a look-up", func(c oncehttp.Contract) bool { return !key(c) && found(c) }},
+		{"a key", func(c oncehttp.Contract) bool { return key(c) && !found(c) && !own(c) }},
+		{"a key, a mark of its own answers", func(c oncehttp.Contract) bool { return key(c) && !found(c) && own(c) }},
+		{"a key, a look-up", func(c oncehttp.Contract) bool { return key(c) && found(c) && !own(c) }},
+		{"a key, a look-up and a mark", func(c oncehttp.Contract) bool { return key(c) && found(c) && own(c) }},
+	}
+}
+
+func kindTable(rows map[string]tally) string {
+	var b strings.Builder
+	b.WriteString("| the API has | contracts | settles by itself | ends with a person | told what is not so |\n|---|---|---|---|---|\n")
+	for _, kind := range kinds() {
+		var sum tally
+		n := 0
+		for _, c := range every() {
+			if kind.is(c) {
+				r := rows[c.Name]
+				sum.cells, sum.settled, sum.person, sum.misled = sum.cells+r.cells, sum.settled+r.settled, sum.person+r.person, sum.misled+r.misled
+				n++
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", kind.name, n, sum.share(sum.settled), sum.share(sum.person), sum.share(sum.misled))
+	}
+	return b.String()
+}
+
+// share is a part of the cells in hundredths.
+func (s tally) share(n int) string { return fmt.Sprintf("%d %%", (100*n+s.cells/2)/max(1, s.cells)) }
+
 func cellTable(rows map[string]tally) string {
 	var b strings.Builder
 	b.WriteString("| contract | key | window | mark of its own answers | look-up | settles by itself | ends with a person | told what is not so |\n|---|---|---|---|---|---|---|---|\n")
 	for _, c := range every() {
 		r := rows[c.Name]
-		share := func(n int) string { return fmt.Sprintf("%d %%", (100*n+r.cells/2)/r.cells) }
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", c.Name, carrierText(c), windowText(c),
-			yes(!isZero(c.Origin)), yes(len(c.Lookups) > 0), share(r.settled), share(r.person), share(r.misled))
+			yes(!isZero(c.Origin)), yes(len(c.Lookups) > 0), r.share(r.settled), r.share(r.person), r.share(r.misled))
 	}
 	return b.String()
 }
