@@ -105,4 +105,3 @@ func TestASignatureAboveIsNoMatterWhereTheKeyChangesNothingOfIt(t *testing.T) {
 	require.NoError(t, send(func(req *http.Request) { req.Header.Set("Authorization", "AWS4-HMAC-SHA256 x") }, signing), "Authorize signs anew")
 	require.Error(t, send(func(req *http.Request) { req.Header.Set("Content-Digest", "x") }, signing), "Authorize cannot")
 }
-

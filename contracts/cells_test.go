@@ -48,9 +48,6 @@ type tally struct{ cells, settled, person, misled int }
 // person, told what is not so. The last is possible only where no mark tells the
 // API's own success from another's.
 func TestWhoEndsAContractsFaultCells(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the table is made in the long run of the tests")
-	}
 	rows := map[string]tally{}
 	for _, c := range every() {
 		t.Run(c.Name, func(t *testing.T) {
