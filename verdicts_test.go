@@ -315,3 +315,18 @@ func TestAContractSaysWhatTellsPayloadsApart(t *testing.T) {
 		assert.Equal(b, []string{"/trace"}, mismatch.Differs)
 	}, compares)
 }
+
+func TestAnAnswerThatEchoesTheKeyIsAReplay(t *testing.T) {
+	t.Parallel()
+	for echo, state := range map[string]oncehttp.State{"k-1": oncehttp.Rejected, "k-2": oncehttp.Pending} {
+		inBubble(t, script(mockserver.Lost(), shows(404, `{}`, "Idempotency-Key", echo).Always()), func(b *bench) {
+			req := b.pay()
+			req.Header.Set("Idempotency-Key", "k-1")
+			o, err := b.c.Do("pay-1", req)
+			b.ruled(o, err)
+			assert.Equal(b, state, o.State)
+		}, func(cfg *oncehttp.Config) {
+			cfg.Contracts[0].Replay = oncehttp.Marker{Headers: []string{"Idempotency-Key"}, Echo: true}
+		})
+	}
+}
