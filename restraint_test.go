@@ -21,13 +21,13 @@ func TestAnIntentThatNeverSettlesIsSentEverMoreSeldom(t *testing.T) {
 	inBubble(t, mockserver.Config{Script: []mockserver.Fault{failing.Always()}}, func(b *bench) {
 		o := b.do()
 		require.Equal(b, oncehttp.Pending, o.State)
-		ctx, cancel := context.WithTimeout(b.Context(), 10*24*time.Hour)
+		ctx, cancel := context.WithTimeout(b.Context(), 24*time.Hour)
 		defer cancel()
 		assert.ErrorIs(b, b.c.Run(ctx), context.DeadlineExceeded)
 		o = b.known()
 		assert.Equal(b, oncehttp.Pending, o.State)
-		assert.Greater(b, o.Attempts, 100, "it is not given up")
-		assert.Less(b, o.Attempts, 1000, "with the pauses of a call it would be 80,000")
+		assert.Greater(b, o.Attempts, 50, "it is not given up")
+		assert.Less(b, o.Attempts, 1000, "with the pauses of a call it would be 8,000")
 
 		before := o.Attempts
 		o = b.do()
@@ -97,5 +97,5 @@ func TestAnIntentThatWasBegunLongAgoIsNotPutOffByItsFirstFailure(t *testing.T) {
 		b.ruled(o, err)
 		require.Equal(b, oncehttp.Pending, o.State)
 		assert.Less(b, time.Until(o.RetryAt), time.Minute)
-	}, lasting(10*24*time.Hour+time.Minute))
+	}, lasting(24*time.Hour+time.Minute))
 }
