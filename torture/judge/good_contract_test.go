@@ -66,4 +66,26 @@ var honestContracts = map[string]func() *story{
 		s.tells(do, s.done(2))
 		return s
 	},
+	"a client that reads of a contradiction from before it was opened was not answered so": func() *story {
+		s := newStory(judge.Keyed)
+		s.plan("b", judge.Keyed)
+		s.change(func(a *judge.Action) { a.Honest = false })
+		do := s.call(judge.OpDo)
+		s.attempt(false, 0)
+		s.attempt(false, 409, "1")
+		s.after(time.Second)
+		s.attempt(true, 201)
+		told := s.done(3)
+		told.MayHaveRepeated = true
+		s.tells(do, told)
+		s.crash()
+		s.lives[1].Killed = false
+		s.is(judge.OpRead, told)
+		s.of("b").after(time.Second)
+		do = s.call(judge.OpDo)
+		s.attempt(true, 0)
+		s.attempt(false, 201)
+		s.tells(do, s.done(2))
+		return s
+	},
 }

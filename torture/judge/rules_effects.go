@@ -28,7 +28,7 @@ var effectRules = []Rule{
 			return
 		}
 		for _, o := range v.told {
-			if r := o.Outcome.Response; o.Outcome.State == oncehttp.Confirmed && r != nil && !r.Replayed && !o.Outcome.MayHaveRepeated && v.freshAfterProgress(r.StatusCode, o.Return) {
+			if r := o.Outcome.Response; o.Outcome.State == oncehttp.Confirmed && r != nil && !r.Replayed && !o.Outcome.MayHaveRepeated && v.freshAfterProgress(r.StatusCode, o.Return) != nil {
 				bad("%s at %d: an attempt was still under way, then the same key gave a fresh %d; there were %d effects, and MayHaveRepeated is not set", o.Kind, o.Return, r.StatusCode, len(v.effects))
 				return
 			}
@@ -143,16 +143,16 @@ func (v *view) begunAgain(by int64) bool {
 	return false
 }
 
-// freshAfterProgress: by then a send was answered with status right after one, in
-// the same life, that was told that an earlier attempt still runs.
-func (v *view) freshAfterProgress(status int, by int64) bool {
+// freshAfterProgress is the send that by then was answered with status right after
+// one, in the same life, that was told that an earlier attempt still runs. Nil: none.
+func (v *view) freshAfterProgress(status int, by int64) *Send {
 	for i := 1; i < len(v.sends); i++ {
 		last, s := v.sends[i-1], v.sends[i]
 		if s.Life == last.Life && last.Status == 409 && last.RetryAfter != "" && s.Status == status && status/100 == 2 && s.Ended < by {
-			return true
+			return s
 		}
 	}
-	return false
+	return nil
 }
 
 // firstUncovered is the first send that an outcome says nothing of: it began

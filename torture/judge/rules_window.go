@@ -134,7 +134,10 @@ func (v *view) contradicted(life int) int64 {
 		return 0
 	}
 	for _, o := range v.told {
-		if o.Outcome.MayHaveRepeated && o.Outcome.Response != nil && o.Life == life && v.freshAfterProgress(o.Outcome.Response.StatusCode, o.Return) {
+		if !o.Outcome.MayHaveRepeated || o.Outcome.Response == nil || o.Life != life {
+			continue
+		}
+		if s := v.freshAfterProgress(o.Outcome.Response.StatusCode, o.Return); s != nil && s.Life == life {
 			return o.Return
 		}
 	}
