@@ -192,21 +192,21 @@ func (f *flight) await(ctx context.Context, cancel <-chan struct{}, s *seating) 
 	return <-s.ch
 }
 
-// awaitRecord waits until the record is on disk, or will not be. It is false when
-// it was there already: what another payload is compared with is on disk before
-// anybody is told of it.
-func (f *flight) awaitRecord(ctx context.Context, cancel <-chan struct{}) bool {
+// awaitRecord waits until the record is on disk, or will not be; the error is why
+// the caller no longer waits. It has not waited when the record was there already:
+// what another payload is compared with is on disk before anybody is told of it.
+func (f *flight) awaitRecord(ctx context.Context, cancel <-chan struct{}) (waited bool, err error) {
 	f.mu.Lock()
 	recorded := f.rec.Revision > 0
 	f.mu.Unlock()
 	if recorded {
-		return false
+		return false, nil
 	}
 	s := &seating{recordOnly: true}
 	if f.sit(s, ownBegin, time.Time{}) == grantSeat {
 		f.await(ctx, cancel, s)
 	}
-	return true
+	return true, s.cause
 }
 
 // clientTimeoutLead is how long before http.Client.Timeout fires RoundTrip

@@ -139,3 +139,29 @@ func TestACallerWhoLeavesIsToldAtOnceWhereverTheCallIs(t *testing.T) {
 		})
 	}
 }
+
+// Its payload may be another: it waits for the first one's record, until shortly
+// before its client's time is over, and not again after that.
+func TestACallerLeavesWhoWaitsForTheFirstOnesRecord(t *testing.T) {
+	t.Parallel()
+	spins := time.AfterFunc(20*time.Second, func() { panic("the caller asks again and again") })
+	defer spins.Stop()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		var all sync.WaitGroup
+		all.Go(func() { want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.do()) })
+		time.Sleep(time.Second)
+		begun := time.Now()
+		client := &http.Client{Transport: b.c, Timeout: 10 * time.Second}
+		other := b.request(http.MethodPost, "/payments", `{"amount":501}`)
+		_, err := client.Do(other.WithContext(oncehttp.WithAction(b.Context(), "pay-1")))
+		require.ErrorIs(b, err, context.DeadlineExceeded)
+		assert.Less(b, time.Since(begun), 10*time.Second)
+		all.Wait()
+		assert.Len(b, b.srv.Requests(), 1)
+	}, func(cfg *oncehttp.Config) {
+		cfg.Authorize = func(*http.Request, bool) error {
+			time.Sleep(time.Minute) // nothing is recorded yet
+			return nil
+		}
+	})
+}

@@ -54,8 +54,10 @@ func (c *Client) performOnce(ctx context.Context, t *ticket) (_ told, again bool
 		if f.gone {
 			return told{}, true
 		}
-		if c.reworded(t, f.first) && f.awaitRecord(ctx, t.cancel) {
-			return told{}, true
+		if c.reworded(t, f.first) {
+			if waited, err := f.awaitRecord(ctx, t.cancel); waited {
+				return told{err: err}, err == nil
+			}
 		}
 		if told, refused := c.refuse(ctx, t, f.first, f.firstBody); refused {
 			return told, false
