@@ -11,8 +11,7 @@ func banking() []oncehttp.Contract {
 		IncreaseV1, IncreaseACHTransfers, IncreaseWireTransfers, IncreaseCheckTransfers,
 		IncreaseAccountTransfers, IncreaseRealTimePaymentsTransfers,
 		MercuryTransactions, WiseTransfers, WiseBalances, WiseProfiles,
-		RevolutPay, RevolutTransfers, RevolutPayoutLinks, RevolutCards, RevolutMerchantSubscriptions,
-		MonzoPots, MonzoReceipts, BrexV1, RampV1, ColumnV1, QontoTransfers, QontoTransferBatch, OpenBankingUK,
+		MonzoPots, MonzoReceipts, BrexV1, RampV1, ColumnV1, ColumnTransfers, QontoTransfers, QontoTransferBatch, OpenBankingUK,
 	}
 }
 
@@ -25,9 +24,11 @@ func stainless() oncehttp.Hints {
 	}}
 }
 
-// IncreaseV1 is Increase's API but for what has a contract of its own here. A
-// 409 that names the key means that the key belongs to another object; Increase's
-// own generated clients repeat it all the same, in vain.
+// IncreaseV1 is Increase's API but for what has a contract of its own here. An
+// object keeps the key that it was made with, and each list can be asked for it;
+// what acts on an object that is there already is not found so. A 409 that names
+// the key means that the key belongs to another object; Increase's own generated
+// clients repeat it all the same, in vain.
 var IncreaseV1 = increase("increase-v1", "")
 
 // IncreaseACHTransfers creates an ACH transfer. Increase keeps the key as a
@@ -49,7 +50,7 @@ var IncreaseAccountTransfers = increase("increase-account-transfers", "/account_
 var IncreaseRealTimePaymentsTransfers = increase("increase-real-time-payments-transfers", "/real_time_payments_transfers")
 
 // increase is the contract of creating the objects that are listed at path;
-// empty: of every POST, without a lookup.
+// empty: of every POST, looked for in the list that its path begins with.
 func increase(name, path string) oncehttp.Contract {
 	c := oncehttp.Contract{
 		Name: name,
@@ -65,10 +66,11 @@ func increase(name, path string) oncehttp.Contract {
 		Answers: []oncehttp.Answer{
 			{Status: []int{409}, At: []string{"/type"}, Codes: []string{"idempotency_key_already_used_error"}, Verdict: oncehttp.VerdictMismatch},
 		},
-		Stored: oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
-		Hints:  stainless(),
-		Proof:  oncehttp.ProofVendor,
-		AsOf:   "2026-10-06",
+		Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
+		Hints:   stainless(),
+		Lookups: []oncehttp.Lookup{{URL: "/{path.1}?idempotency_key={key}", Items: "/data", Where: "/idempotency_key", Reference: "/id"}},
+		Proof:   oncehttp.ProofVendor,
+		AsOf:    "2026-11-30",
 		Sources: []string{
 			"https://increase.com/documentation/idempotency-keys.md",
 			"https://github.com/Increase/increase-go@ca1c95b4c1:internal/apierror/apierror.go",
@@ -77,7 +79,6 @@ func increase(name, path string) oncehttp.Contract {
 	}
 	if path != "" {
 		c.Match.Path, c.Match.Exact = path, true
-		c.Lookups = []oncehttp.Lookup{{URL: path + "?idempotency_key={key}", Items: "/data", Where: "/idempotency_key", Reference: "/id"}}
 	}
 	return c
 }
@@ -115,7 +116,9 @@ func wiseHosts() []string {
 }
 
 // WiseTransfers creates a transfer of Wise's Platform API. The key is a field of
-// the transfer. Funding it is another request, which this does not cover.
+// the transfer, so that the list of transfers shows it: of the user's personal
+// profile, since the request names no other. Funding it is another request, which
+// this does not cover.
 var WiseTransfers = oncehttp.Contract{
 	Name: "wise-transfers",
 	Match: oncehttp.Match{
@@ -128,10 +131,15 @@ var WiseTransfers = oncehttp.Contract{
 	Key:     oncehttp.KeyRule{UUID: oncehttp.UUIDAny, Need: oncehttp.NeedAll},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
 	Origin:  oncehttp.Marker{Headers: []string{"X-Trace-Id"}},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	Lookups: []oncehttp.Lookup{{
+		URL:   "/v1/transfers?offset=0&limit=100&createdDateStart={since}T00:00:00.000Z",
+		Items: "/*", Where: "/customerTransactionId", Reference: "/id",
+	}},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"https://docs.wise.com/guides/product/send-money/standard-api-transfers",
+		"https://docs.wise.com/api-docs/api-reference/transfer",
 		"https://github.com/api-evangelist/wise@3c9126afed:openapi/_original/wise-platform-openapi.yml",
 	},
 }
@@ -181,129 +189,6 @@ var WiseProfiles = oncehttp.Contract{
 	Sources: []string{
 		"https://github.com/api-evangelist/wise@2bc1823011:openapi/wise-profile-api-openapi.yml",
 	},
-}
-
-// RevolutPay pays a counterparty through Revolut's Business API. A known key is
-// refused with 400 and code 3020, which does not say how the first attempt
-// ended: the transaction is looked up by the key instead. After two weeks the
-// key may pay again.
-var RevolutPay = oncehttp.Contract{
-	Name: "revolut-pay",
-	Match: oncehttp.Match{
-		Hosts:   []string{"b2b.revolut.com", "sandbox-b2b.revolut.com"},
-		Path:    "/api/1.0/pay",
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier: jsonField("/request_id"),
-	Key:     oncehttp.KeyRule{Max: 40, Need: oncehttp.NeedAll},
-	Window:  oncehttp.Window{Length: 14 * day, After: oncehttp.ExpiryExecutes},
-	Answers: []oncehttp.Answer{
-		{Status: []int{400}, At: []string{"/code"}, Codes: []string{"3020"}, Verdict: oncehttp.VerdictUnknown},
-	},
-	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
-	Lookups: revolutLookups(),
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: revolutBusiness(),
-}
-
-// revolutBusiness is where Revolut's Business API is described, and its lookup
-// by the key.
-func revolutBusiness() []string {
-	return []string{
-		"https://github.com/revolut-engineering/revolut-openapi@8e8bedc85f:json/business.json",
-		"https://developer.revolut.com/docs/guides/manage-accounts/accounts-and-transactions/retrieve-transactions",
-	}
-}
-
-// revolutLookups find a transaction by its key: in a list, and by the way of old
-// that Revolut means to close.
-func revolutLookups() []oncehttp.Lookup {
-	return []oncehttp.Lookup{
-		{URL: "/api/1.0/transactions?request_id={key}&from={since}", Items: "/*", Where: "/request_id", Reference: "/id"},
-		{URL: "/api/1.0/transaction/{key}?id_type=request_id", Reference: "/id"},
-	}
-}
-
-// RevolutTransfers moves money between the accounts of a business, in one
-// currency or by an exchange. Nobody says for how long the key is remembered.
-var RevolutTransfers = oncehttp.Contract{
-	Name: "revolut-transfers",
-	Match: oncehttp.Match{
-		Hosts:   []string{"b2b.revolut.com", "sandbox-b2b.revolut.com"},
-		Paths:   []string{"/api/1.0/transfer", "/api/1.0/exchange"},
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier: jsonField("/request_id"),
-	Key:     oncehttp.KeyRule{Max: 40, Need: oncehttp.NeedAll},
-	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
-	Lookups: revolutLookups(),
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: revolutBusiness(),
-}
-
-// RevolutPayoutLinks creates a payout link. The link is no transaction until it
-// is claimed, so that it cannot be looked up by the key as a payment can.
-var RevolutPayoutLinks = oncehttp.Contract{
-	Name: "revolut-payout-links",
-	Match: oncehttp.Match{
-		Hosts:   []string{"b2b.revolut.com", "sandbox-b2b.revolut.com"},
-		Path:    "/api/1.0/payout-links",
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier: jsonField("/request_id"),
-	Key:     oncehttp.KeyRule{Max: 40, Need: oncehttp.NeedAll},
-	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: revolutBusiness()[:1],
-}
-
-// RevolutCards creates a card or a card invitation. A 429 with code 3162 is no
-// rate limit: the same key is at work already. A 422 with code 33009 says that
-// the first attempt failed and that the key cannot be used again.
-var RevolutCards = oncehttp.Contract{
-	Name: "revolut-cards",
-	Match: oncehttp.Match{
-		Hosts:   []string{"b2b.revolut.com"},
-		Paths:   []string{"/api/1.0/cards", "/api/1.0/card-invitations"},
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier: jsonField("/request_id"),
-	Key:     oncehttp.KeyRule{Max: 40, Need: oncehttp.NeedAll},
-	Window:  oncehttp.Window{Length: 24 * hour, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
-	Answers: []oncehttp.Answer{
-		{Status: []int{429}, At: []string{"/code"}, Codes: []string{"3162"}, Verdict: oncehttp.VerdictInProgress},
-		{Status: []int{422}, At: []string{"/code"}, Codes: []string{"33009"}, Verdict: oncehttp.VerdictKeySpent},
-	},
-	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingYes},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: revolutBusiness()[:1],
-}
-
-// RevolutMerchantSubscriptions creates a subscription, or reports its usage, in
-// Revolut's Merchant API. Its other requests take no key.
-var RevolutMerchantSubscriptions = oncehttp.Contract{
-	Name: "revolut-merchant-subscriptions",
-	Match: oncehttp.Match{
-		Hosts:   []string{"merchant.revolut.com", "sandbox-merchant.revolut.com"},
-		Paths:   []string{"/api/subscriptions", "/api/subscription-usages"},
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier: header("Idempotency-Key"),
-	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://github.com/revolut-engineering/revolut-openapi@8e8bedc85f:json/merchant-2026-04-20.json"},
 }
 
 // MonzoPots moves money into a pot or out of it. The request is a PUT that moves
@@ -360,10 +245,11 @@ var BrexV1 = oncehttp.Contract{
 	Carrier: header("Idempotency-Key"),
 	Key:     oncehttp.KeyRule{Need: oncehttp.NeedSome},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Origin:  oncehttp.Marker{Headers: []string{"X-Brex-Trace-Id"}},
 	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://developer.brex.com/docs/idempotency"},
+	AsOf:    "2026-11-30",
+	Sources: []string{"https://developer.brex.com/docs/idempotency", "https://developer.brex.com/docs/support"},
 }
 
 // RampV1 is Ramp's Developer API. That it takes a key is not proved, so nothing
@@ -380,48 +266,68 @@ var RampV1 = oncehttp.Contract{
 	Sources: []string{"https://developer-docs.ramp.com/docs/conventions"},
 }
 
-// ColumnV1 is what takes a key of Column's API: transfers and their reversals,
-// accounts, entities, loans, rates. Only successes are kept, and for 30 days at
-// least.
-var ColumnV1 = oncehttp.Contract{
-	Name: "column-v1",
-	Match: oncehttp.Match{
-		Hosts: []string{"api.column.com"},
-		Paths: []string{
-			"/bank-accounts", "/bank-accounts/*/account-numbers",
-			"/entities/business", "/entities/person",
-			"/interests/configs", "/interests/pivot-rates",
-			"/loans", "/loans/disbursements", "/loans/payments", "/loans/*/sales",
-			"/transfers/ach", "/transfers/ach/*/reverse", "/transfers/book",
-			"/transfers/checks/deposit", "/transfers/checks/issue",
-			"/transfers/international-wire", "/transfers/international-wire/fx-rate",
-			"/transfers/wire", "/transfers/wire/*/reverse",
+// column is what Column's endpoints that take a key have in common. Only
+// successes are kept, and for 30 days at least.
+func column(name string, paths ...string) oncehttp.Contract {
+	return oncehttp.Contract{
+		Name: name,
+		Match: oncehttp.Match{
+			Hosts:   []string{"api.column.com"},
+			Paths:   paths,
+			Exact:   true,
+			Methods: []string{http.MethodPost},
 		},
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier: header("Idempotency-Key"),
-	Key:     oncehttp.KeyRule{Max: 255},
-	Window:  oncehttp.Window{Length: 30 * day},
-	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingNo},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{
-		"https://docs.column.com/markdown/working-with-the-api/idempotency.md",
-		"https://column.com/docs/workingwithapi/idempotency",
-	},
+		Carrier: header("Idempotency-Key"),
+		Key:     oncehttp.KeyRule{Max: 255},
+		Window:  oncehttp.Window{Length: 30 * day},
+		Stored:  oncehttp.Stored{Failures: oncehttp.KeepingNo},
+		Proof:   oncehttp.ProofVendor,
+		AsOf:    "2026-11-30",
+		Sources: []string{
+			"https://docs.column.com/markdown/working-with-the-api/idempotency.md",
+			"https://column.com/docs/workingwithapi/idempotency",
+		},
+	}
 }
+
+// ColumnV1 is what takes a key of Column's API: transfers and their reversals,
+// accounts, entities, loans, rates.
+var ColumnV1 = column("column-v1",
+	"/bank-accounts", "/bank-accounts/*/account-numbers",
+	"/entities/business", "/entities/person",
+	"/interests/configs", "/interests/pivot-rates",
+	"/loans", "/loans/disbursements", "/loans/payments", "/loans/*/sales",
+	"/transfers/ach/*/reverse", "/transfers/checks/deposit", "/transfers/checks/issue",
+	"/transfers/international-wire", "/transfers/international-wire/fx-rate",
+	"/transfers/wire", "/transfers/wire/*/reverse")
+
+// ColumnTransfers creates an ACH transfer or moves money between accounts at
+// Column. The transfer keeps the key, so that the list of transfers shows it,
+// while it is among the newest hundred.
+var ColumnTransfers = func() oncehttp.Contract {
+	c := column("column-transfers", "/transfers/ach", "/transfers/book")
+	c.Lookups = []oncehttp.Lookup{{
+		URL:   "/transfers/{path.2}?limit=100&created.gte={since}T00:00:00Z",
+		Items: "/transfers", Where: "/idempotency_key", Reference: "/id",
+	}}
+	c.Sources = append(c.Sources,
+		"https://docs.column.com/api/book-transfer/book-transfer-object/",
+		"https://docs.column.com/markdown/api/ach-transfer/list-all-ach-transfers.md",
+		"https://column.com/docs/workingwithapi/pagination",
+		"https://column.com/ach")
+	return c
+}()
 
 // QontoTransfers is what demands a key in a header of Qonto's Business API. A
 // known key gets the first answer even when the request is another one, and half
-// an hour later it pays again.
+// an hour later it pays again. External transfers give way to SEPA transfers.
 var QontoTransfers = oncehttp.Contract{
 	Name: "qonto-transfers",
 	Match: oncehttp.Match{
 		Hosts: []string{"thirdparty.qonto.com"},
 		Paths: []string{
 			"/v2/external_transfers", "/v2/internal_transfers",
-			"/v2/sepa/bulk_transfers", "/v2/international/transfers",
+			"/v2/sepa/transfers", "/v2/sepa/bulk_transfers", "/v2/international/transfers",
 		},
 		Exact:   true,
 		Methods: []string{http.MethodPost},
@@ -432,9 +338,10 @@ var QontoTransfers = oncehttp.Contract{
 	Window:   oncehttp.Window{Length: 30 * minute, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
 	Stored:   oncehttp.Stored{Failures: oncehttp.KeepingNo},
 	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
+	AsOf:     "2026-11-30",
 	Sources: []string{
 		"https://docs.qonto.com/get-started/general/idempotent-requests",
+		"https://docs.qonto.com/api-reference/business-api/transfers/sepa-transfers/create",
 		"https://docs.qonto.com/api-reference/business-api/endpoints/external-transfers/create-an-external-transfer-for-a-trusted-beneficiary",
 	},
 }
@@ -469,9 +376,12 @@ var OpenBankingUK = oncehttp.Contract{
 	Carrier: header("X-Idempotency-Key"),
 	Key:     oncehttp.KeyRule{Max: 40},
 	Window:  oncehttp.Window{Length: 24 * hour},
+	Origin:  oncehttp.Marker{Headers: []string{"X-Fapi-Interaction-Id"}},
 	Proof:   oncehttp.ProofSecondary,
-	AsOf:    "2026-10-06",
+	AsOf:    "2026-11-30",
 	Sources: []string{
 		"https://openbankinguk.github.io/read-write-api-site3/v3.1.6/profiles/read-write-data-api-profile.html",
+		"https://openbanking.atlassian.net/wiki/spaces/DZ/pages/641992418/Read+Write+Data+API+Specification+-+v3.0",
+		"https://openid.net/specs/openid-financial-api-part-1-1_0.html#section-6.2.1",
 	},
 }
