@@ -50,7 +50,7 @@ func names(pattern, host string) bool {
 // every returns all contracts, file by file.
 func every() []oncehttp.Contract {
 	return slices.Concat(
-		stripe(), paypal(), cards(), processors(), regional(), banking(), revolut(), transfers(), issuing(), crypto(),
+		stripe(), paypal(), cards(), processors(), regional(), banking(), revolut(), goCardless(), transfers(), issuing(), crypto(),
 		aws(), google(), azure(), messaging(), ai(), commerce(), billing(), logistics(), work(), standards(),
 	)
 }

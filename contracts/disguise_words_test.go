@@ -121,23 +121,27 @@ func disguises() []disguise {
 			{"a 429 that is one", says(429, `{"code":9000}`), throttled, throttled, ""},
 			{"spent", says(422, `{"code":33009}`), "Rejected StoredFailure", spent, ""},
 		}},
-		{of(GoCardlessPro), []worded{
-			{"conflict that names it", says(409, `{"error":{"type":"invalid_state","errors":[{"reason":"idempotent_creation_conflict","links":{"conflicting_resource_id":"PM123"}}]}}`), done, done, "PM123"},
-			{"another reason", says(409, `{"error":{"type":"invalid_state","errors":[{"reason":"bank_account_disabled","links":{"conflicting_resource_id":"BA1"}}]}}`), refused, unknown, ""},
+		{of(goCardless()...), []worded{
+			{"conflict that names it", says(409, `{"error":{"type":"invalid_state","request_id":"r1","errors":[{"reason":"idempotent_creation_conflict","links":{"conflicting_resource_id":"PM123"}}]}}`), done, done, "PM123"},
+			{"the same without its marks", says(409, `{"error":{"errors":[{"reason":"idempotent_creation_conflict","links":{"conflicting_resource_id":"PM123"}}]}}`), unknown, unknown, ""},
+			{"another reason", says(409, `{"error":{"type":"invalid_state","errors":[{"reason":"bank_account_disabled","links":{"conflicting_resource_id":"BA1"}}]}}`, "RateLimit-Limit", "1000"), refused, unknown, ""},
 		}},
 		{of(TrueLayerV3), []worded{
-			{"concurrent", says(409, `{"type":"https://docs.truelayer.com/docs/error-types#idempotency-key-concurrency-conflict"}`), running, running, ""},
-			{"another conflict", says(409, `{"type":"https://docs.truelayer.com/docs/error-types#conflict"}`), throttled, throttled, ""},
-			{"reuse", says(422, `{"type":"https://docs.truelayer.com/docs/error-types#idempotency-key-reuse"}`), refused, unknown, ""},
+			{"concurrent", says(409, `{"type":"https://docs.truelayer.com/docs/error-types#idempotency-key-concurrency-conflict"}`, "Tl-Trace-Id", "t1"), running, running, ""},
+			{"concurrent, says a proxy", says(409, `{"type":"https://docs.truelayer.com/docs/error-types#idempotency-key-concurrency-conflict"}`), unknown, unknown, ""},
+			{"another conflict", says(409, `{"type":"https://docs.truelayer.com/docs/error-types#conflict"}`, "Tl-Trace-Id", "t1"), throttled, throttled, ""},
+			{"reuse", says(422, `{"type":"https://docs.truelayer.com/docs/error-types#idempotency-key-reuse"}`, "Tl-Trace-Id", "t1"), refused, unknown, ""},
 		}},
 		{of(MoovTransfers), []worded{
-			{"the transfer in a 409", says(409, `{"transferID":"tr-1"}`), done, done, "tr-1"},
-			{"a 409 without one", says(409, `{"error":"conflict"}`), unknown, unknown, ""},
+			{"the transfer in a 409", says(409, `{"transferID":"tr-1"}`, "X-Request-Id", "m1"), done, done, "tr-1"},
+			{"the same without its mark", says(409, `{"transferID":"tr-1"}`), unknown, unknown, ""},
+			{"a 409 without one", says(409, `{"error":"conflict"}`, "X-Request-Id", "m1"), unknown, unknown, ""},
 		}},
-		{of(MoovRefunds), []worded{{"conflict", says(409, `{"refundID":"re-1"}`), unknown, unknown, ""}}},
+		{of(MoovRefunds), []worded{{"conflict", says(409, `{"refundID":"re-1"}`, "X-Request-Id", "m1"), unknown, unknown, ""}}},
 		{of(MangopayV2), []worded{
-			{"known key", says(409, `{"Type":"idempotent_creation_conflict"}`), unknown, unknown, ""},
-			{"another 409", says(409, `{"Type":"other_conflict"}`), running, running, ""},
+			{"known key", says(409, `{"Type":"idempotent_creation_conflict"}`, "X-RateLimit", "1,1,1,1"), unknown, unknown, ""},
+			{"another 409", says(409, `{"Type":"other_conflict","Id":"e1"}`), running, running, ""},
+			{"another 409 without its marks", says(409, `{"Type":"other_conflict"}`), unknown, unknown, ""},
 		}},
 		{of(Interchecks), []worded{
 			{"102, and nothing more", mockserver.Fault{Informational: []int{102}, See: mockserver.SeeClose}, running, running, ""},

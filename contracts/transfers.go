@@ -8,40 +8,12 @@ import (
 
 func transfers() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		GoCardlessPro,
 		PlaidTransferAuthorization, PlaidTransferCreate, PlaidTransferLedger, PlaidConsentPayment, PlaidWallet, PlaidBankTransfer,
-		DwollaV2, ModernTreasury, ModernTreasuryPaymentOrders, BridgeV0, AkahuPayments, TrueLayerV3,
+		DwollaV2, ModernTreasury, ModernTreasuryPaymentOrders, ModernTreasuryExpectedPayments, ModernTreasuryCounterparties,
+		BridgeV0, AkahuPayments, TrueLayerV3,
 		MoovTransfers, MoovRefunds, MangopayV2, BVNKV1, BVNKV2,
 		Interchecks, IntegratedFinance, CheckbookV3, Nium, NiumTravel,
 	}
-}
-
-// GoCardlessPro is the creation of things in GoCardless's Pro API. A repeat of a
-// creation that succeeded is answered 409 with the id of what was made: it is a
-// success, and waiting for the conflict to pass would never end. Updates and
-// actions are not covered, though GoCardless's own clients send a key there too.
-var GoCardlessPro = oncehttp.Contract{
-	Name: "gocardless-pro",
-	Match: oncehttp.Match{
-		Hosts:   []string{"api.gocardless.com", "api-sandbox.gocardless.com"},
-		Path:    "/*",
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier: header("Idempotency-Key"),
-	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Answers: []oncehttp.Answer{{
-		Status: []int{409}, At: []string{"/error/errors/*/reason"}, Codes: []string{"idempotent_creation_conflict"},
-		Verdict: oncehttp.VerdictDone, Reference: "/error/errors/*/links/conflicting_resource_id",
-	}},
-	Stored: oncehttp.Stored{Repeat: oncehttp.RepeatError},
-	Proof:  oncehttp.ProofVendor,
-	AsOf:   "2026-10-06",
-	Sources: []string{
-		"https://github.com/gocardless/gocardless-pro-go@553b873c5d:retries.go",
-		"https://github.com/gocardless/gocardless-pro-go@553b873c5d:gc.go",
-		"https://gocardless.com/blog/idempotency-keys",
-	},
 }
 
 // plaid is what Plaid's endpoints that take a key have in common. Each answer,
@@ -162,15 +134,29 @@ var ModernTreasury = modernTreasury("modern-treasury", "/api")
 
 // ModernTreasuryPaymentOrders creates a payment order, which can be found by the
 // metadata that is planted in it.
-var ModernTreasuryPaymentOrders = func() oncehttp.Contract {
-	c := modernTreasury("modern-treasury-payment-orders", "/api/payment_orders")
+var ModernTreasuryPaymentOrders = modernTreasuryPlanted("modern-treasury-payment-orders", "/api/payment_orders")
+
+// ModernTreasuryExpectedPayments creates an expected payment, found as a payment
+// order is.
+var ModernTreasuryExpectedPayments = modernTreasuryPlanted("modern-treasury-expected-payments", "/api/expected_payments")
+
+// ModernTreasuryCounterparties creates a counterparty, found as a payment order
+// is.
+var ModernTreasuryCounterparties = modernTreasuryPlanted("modern-treasury-counterparties", "/api/counterparties")
+
+// modernTreasuryPlanted is the contract of creating what is listed at path by its
+// metadata.
+func modernTreasuryPlanted(name, path string) oncehttp.Contract {
+	c := modernTreasury(name, path)
 	c.Match.Exact = true
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"}
 	c.Lookups = []oncehttp.Lookup{{
-		URL: "/api/payment_orders?metadata%5Boncehttp%5D={id}", Items: "/*", Where: "/metadata/oncehttp", Reference: "/id",
+		URL: path + "?metadata%5Boncehttp%5D={id}", Items: "/*", Where: "/metadata/oncehttp", Reference: "/id",
 	}}
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources, "https://github.com/Modern-Treasury/modern-treasury-go@0837524e05:expectedpayment.go")
 	return c
-}()
+}
 
 func modernTreasury(name, path string) oncehttp.Contract {
 	return oncehttp.Contract{
@@ -218,7 +204,8 @@ var BridgeV0 = oncehttp.Contract{
 
 // AkahuPayments creates a payment or a transfer of Akahu. Whatever the first
 // attempt was answered is kept and comes again marked, a 500 too: then the same
-// key is of no use and the payment has to be looked for.
+// key is of no use and the payment has to be looked for. Each answer says in its
+// body whether it is a success.
 var AkahuPayments = oncehttp.Contract{
 	Name: "akahu-payments",
 	Match: oncehttp.Match{
@@ -230,12 +217,16 @@ var AkahuPayments = oncehttp.Contract{
 	Carrier:  header("Idempotency-Key"),
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: 24 * hour, Kind: oncehttp.WindowExact},
+	Origin:   oncehttp.Marker{Pointer: "/success"},
 	Replay:   marked("Idempotent-Replayed", "true"),
 	Answers:  []oncehttp.Answer{{Status: []int{422}, Verdict: oncehttp.VerdictMismatch}},
 	Stored:   oncehttp.Stored{Failures: oncehttp.KeepingYes},
 	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
-	Sources:  []string{"https://developers.akahu.nz/docs/idempotent-requests"},
+	AsOf:     "2026-11-30",
+	Sources: []string{
+		"https://developers.akahu.nz/docs/idempotent-requests",
+		"https://developers.akahu.nz/docs/response-formatting",
+	},
 }
 
 // TrueLayerV3 is TrueLayer's Payments API. Requests are signed together with the
@@ -252,16 +243,18 @@ var TrueLayerV3 = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Need: oncehttp.NeedSome},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: 30 * day, Kind: oncehttp.WindowExact},
+	Origin:   oncehttp.Marker{Headers: []string{"Tl-Trace-Id"}},
 	Answers: []oncehttp.Answer{
 		{Status: []int{409}, At: []string{"/type"}, Codes: []string{"*idempotency-key-concurrency-conflict*"}, Verdict: oncehttp.VerdictInProgress},
 		{Status: []int{409}, At: []string{"/type"}, Codes: []string{"*conflict"}, Verdict: oncehttp.VerdictThrottled},
 		{Status: []int{422}, At: []string{"/type"}, Codes: []string{"*idempotency-key-reuse*"}, Verdict: oncehttp.VerdictMismatch},
 	},
 	Proof: oncehttp.ProofVendor,
-	AsOf:  "2026-10-06",
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"https://docs.truelayer.com/docs/add-idempotency-to-your-payments-requests.md",
 		"https://docs.truelayer.com/docs/payments-api-errors",
+		"https://github.com/TrueLayer/truelayer-dotnet@00bd21bcb2:src/TrueLayer/ApiClient.cs",
 	},
 }
 
@@ -279,13 +272,15 @@ func moov(name string, answers []oncehttp.Answer, paths ...string) oncehttp.Cont
 		Carrier: header("X-Idempotency-Key"),
 		Key:     oncehttp.KeyRule{Max: 36, Form: oncehttp.FormDerived, Need: oncehttp.NeedAll},
 		Window:  oncehttp.Window{Kind: oncehttp.WindowForever},
+		Origin:  oncehttp.Marker{Headers: []string{"X-Request-Id"}},
 		Answers: answers,
 		Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
 		Proof:   oncehttp.ProofVendor,
-		AsOf:    "2026-10-06",
+		AsOf:    "2026-11-30",
 		Sources: []string{
 			"https://docs.moov.io/guides/money-movement/idempotency",
 			"https://docs.moov.io/guides/money-movement/manage-transfers/",
+			"https://github.com/moovfinancial/moov-go@0515fbe7af:pkg/moov/http.go",
 		},
 	}
 }
@@ -310,7 +305,8 @@ var MoovRefunds = moov("moov-refunds", []oncehttp.Answer{
 // MangopayV2 is every POST of Mangopay's API. A known key is answered 409
 // whatever the first attempt came to, a refusal or a failure too: the 409 proves
 // nothing but that there was one. What it was answered is kept for a day at
-// /v2.01/CLIENT/responses/KEY.
+// /v2.01/CLIENT/responses/KEY. Every answer counts the calls made, and an object
+// or an error has an id.
 var MangopayV2 = oncehttp.Contract{
 	Name: "mangopay-v2",
 	Match: oncehttp.Match{
@@ -321,15 +317,17 @@ var MangopayV2 = oncehttp.Contract{
 	Carrier: header("Idempotency-Key"),
 	Key:     oncehttp.KeyRule{Min: 16, Max: 36, Alphabet: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-"},
 	Window:  oncehttp.Window{Length: 24 * hour, Kind: oncehttp.WindowExact},
+	Origin:  oncehttp.Marker{Headers: []string{"X-RateLimit"}, Pointer: "/Id"},
 	Answers: []oncehttp.Answer{
 		{Status: []int{409}, At: []string{"/Type"}, Codes: []string{"idempotent_creation_conflict"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingYes, Repeat: oncehttp.RepeatEmpty},
 	Lookups: []oncehttp.Lookup{{URL: "/v2.01/{path.2}/responses/{key}", State: "/StatusCode", Is: "2*", Reference: "/Resource/Id"}},
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	AsOf:    "2026-11-30",
 	Sources: []string{
 		"https://docs.mangopay.com/api-reference/overview/idempotency",
+		"https://docs.mangopay.com/api-reference/overview/rate-limiting",
 		"https://docs.mangopay.com/api-reference/api-responses/view-api-response",
 	},
 }
