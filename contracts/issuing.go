@@ -8,7 +8,7 @@ import (
 
 func issuing() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		LithicV1, LithicPayments, LithicExternalPayments, LithicBookTransfers,
+		LithicV1, LithicCards, LithicPayments, LithicExternalPayments, LithicBookTransfers,
 		MarqetaUsers, MarqetaBusinesses, MarqetaCards, MarqetaGPAOrders, MarqetaPeerTransfers, MarqetaCardTransitions,
 		EnfuceIssuer, SolidV1, SolidV2,
 	}
@@ -16,29 +16,44 @@ func issuing() []oncehttp.Contract {
 
 func lithicHosts() []string { return []string{"api.lithic.com", "sandbox.lithic.com"} }
 
-// LithicV1 creates a card or a financial account. Lithic adds the key to its
-// other POSTs one by one; a copy with more Paths covers those that have it.
-var LithicV1 = oncehttp.Contract{
-	Name: "lithic-v1",
-	Match: oncehttp.Match{
-		Hosts:   lithicHosts(),
-		Paths:   []string{"/v1/cards", "/v1/financial_accounts"},
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier:  header("Idempotency-Key"),
-	Key:      oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDAny},
-	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
-	Window:   oncehttp.Window{Length: 24 * hour, After: oncehttp.ExpiryExecutes},
-	Stored:   oncehttp.Stored{Failures: oncehttp.KeepingYes},
-	Hints:    stainless(),
-	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
-	Sources: []string{
-		"https://docs.lithic.com/docs/idempotent-requests",
-		"https://github.com/lithic-com/lithic-go@e6232c690c:card.go",
-		"https://github.com/lithic-com/lithic-go@e6232c690c:financialaccount.go",
-	},
+// LithicV1 creates a financial account. Lithic adds the key to its other POSTs
+// one by one; a copy with more Paths covers those that have it.
+var LithicV1 = lithic("lithic-v1", "/v1/financial_accounts")
+
+// LithicCards creates a card. A card without a memo is given one by which the
+// list of cards finds it, where something is planted: the name that its holder is
+// shown.
+var LithicCards = func() oncehttp.Contract {
+	c := lithic("lithic-cards", "/v1/cards")
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/memo"}
+	c.Lookups = []oncehttp.Lookup{{URL: "/v1/cards?memo={id}", Items: "/data", Where: "/memo", Reference: "/token"}}
+	return c
+}()
+
+// lithic is what the endpoints with the key in a header have in common.
+func lithic(name, path string) oncehttp.Contract {
+	return oncehttp.Contract{
+		Name: name,
+		Match: oncehttp.Match{
+			Hosts:   lithicHosts(),
+			Path:    path,
+			Exact:   true,
+			Methods: []string{http.MethodPost},
+		},
+		Carrier:  header("Idempotency-Key"),
+		Key:      oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDAny},
+		Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+		Window:   oncehttp.Window{Length: 24 * hour, After: oncehttp.ExpiryExecutes},
+		Stored:   oncehttp.Stored{Failures: oncehttp.KeepingYes},
+		Hints:    stainless(),
+		Proof:    oncehttp.ProofVendor,
+		AsOf:     "2026-11-30",
+		Sources: []string{
+			"https://docs.lithic.com/docs/idempotent-requests",
+			"https://github.com/lithic-com/lithic-go@e6232c690c:card.go",
+			"https://github.com/lithic-com/lithic-go@e6232c690c:financialaccount.go",
+		},
+	}
 }
 
 // LithicPayments pays to or collects from an external bank account. The key is
