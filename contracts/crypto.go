@@ -14,7 +14,8 @@ func crypto() []oncehttp.Contract {
 	}
 }
 
-// circle is what Circle's APIs have in common.
+// circle is what Circle's APIs have in common: a success names its request in a
+// header, and an error has a code.
 func circle(name string, paths ...string) oncehttp.Contract {
 	return oncehttp.Contract{
 		Name: name,
@@ -27,10 +28,13 @@ func circle(name string, paths ...string) oncehttp.Contract {
 		Carrier: jsonField("/idempotencyKey"),
 		Key:     oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDRandom, Need: oncehttp.NeedAll},
 		Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+		Origin:  oncehttp.Marker{Headers: []string{"X-Request-Id"}, Pointer: "/code"},
 		Proof:   oncehttp.ProofVendor,
-		AsOf:    "2026-10-06",
+		AsOf:    "2026-11-30",
 		Sources: []string{
 			"https://developers.circle.com/api-reference/idempotent-requests.md",
+			"https://developers.circle.com/api-reference/errors.md",
+			"https://developers.circle.com/circle-mint/api-logs",
 			"https://github.com/circlefin/circle-nodejs-sdk@13be0641bb:sdk.json",
 		},
 	}
@@ -184,7 +188,8 @@ var CoinbaseCommerce = oncehttp.Contract{
 }
 
 // CoinbaseBusinessCheckouts creates a checkout of Coinbase Business. Nobody says
-// for how long the key is remembered.
+// for how long the key is remembered. The metadata that is planted in it comes
+// back in the list of checkouts, while it is on the first page.
 var CoinbaseBusinessCheckouts = oncehttp.Contract{
 	Name: "coinbase-business-checkouts",
 	Match: oncehttp.Match{
@@ -196,9 +201,15 @@ var CoinbaseBusinessCheckouts = oncehttp.Contract{
 	Carrier: header("X-Idempotency-Key"),
 	Key:     oncehttp.KeyRule{UUID: oncehttp.UUIDRandom},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: coinbaseBusiness(),
+	Plant:   oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"},
+	Lookups: []oncehttp.Lookup{{
+		URL: "/api/v1/checkouts?pageSize=100", Items: "/checkouts", Where: "/metadata/oncehttp", Reference: "/id",
+	}},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
+	Sources: append(coinbaseBusiness(),
+		"https://docs.cdp.coinbase.com/api-reference/business-api/rest-api/checkouts-spec.yaml",
+		"https://docs.cdp.coinbase.com/api-reference/business-api/rest-api/checkouts/list-checkouts.md"),
 }
 
 func coinbaseBusiness() []string {

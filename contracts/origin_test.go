@@ -39,6 +39,16 @@ func TestAnAnswerIsTheAPIsOwnByAnyOfItsMarks(t *testing.T) {
 		{"Checkout.com by the links", CheckoutPayments, "https://api.checkout.com/payments", "application/json", `{"amount":1}`, 201, "", `{"id":"pay_1","_links":{}}`, oncehttp.Confirmed},
 		{"Checkout.com by the header", CheckoutPayments, "https://api.checkout.com/payments", "application/json", `{"amount":1}`, 422, "Cko-Request-Id", `{"error_type":"request_invalid"}`, oncehttp.Rejected},
 		{"Checkout.com by nothing", CheckoutPayments, "https://api.checkout.com/payments", "application/json", `{"amount":1}`, 200, "", "<html/>", oncehttp.Pending},
+		{"GoCardless by the calls left", GoCardlessPayments, "https://api.gocardless.com/payments", "application/json", `{"payments":{}}`, 201, "RateLimit-Limit", `{"payments":{"id":"PM1"}}`, oncehttp.Confirmed},
+		{"GoCardless by the request that an error names", GoCardlessPro, "https://api.gocardless.com/customers", "application/json", `{"customers":{}}`, 422, "", `{"error":{"request_id":"r1","type":"validation_failed"}}`, oncehttp.Rejected},
+		{"GoCardless by nothing", GoCardlessPro, "https://api.gocardless.com/customers", "application/json", `{"customers":{}}`, 201, "", `{"customers":{"id":"CU1"}}`, oncehttp.Pending},
+		{"Mangopay by the id of an object", MangopayV2, "https://api.mangopay.com/v2.01/c/transfers", "application/json", `{"Tag":"x"}`, 200, "", `{"Id":"wt_1"}`, oncehttp.Confirmed},
+		{"Mangopay by nothing", MangopayV2, "https://api.mangopay.com/v2.01/c/transfers", "application/json", `{"Tag":"x"}`, 400, "", `{"Message":"no"}`, oncehttp.Pending},
+		{"Akahu by the word in a success", AkahuPayments, "https://api.akahu.io/v1/payments", "application/json", `{"amount":1}`, 200, "", `{"success":true,"item_id":"payment_1"}`, oncehttp.Confirmed},
+		{"Akahu by the word in an error", AkahuPayments, "https://api.akahu.io/v1/payments", "application/json", `{"amount":1}`, 400, "", `{"success":false,"message":"no"}`, oncehttp.Rejected},
+		{"Circle by the header", CircleMint, "https://api.circle.com/v1/payouts", "application/json", `{"amount":1}`, 201, "X-Request-Id", `{"data":{"id":"1"}}`, oncehttp.Confirmed},
+		{"Circle by the code of an error", CircleMint, "https://api.circle.com/v1/payouts", "application/json", `{"amount":1}`, 400, "", `{"code":2,"message":"API parameter invalid"}`, oncehttp.Rejected},
+		{"Circle by nothing", CircleMint, "https://api.circle.com/v1/payouts", "application/json", `{"amount":1}`, 201, "", `{"data":{"id":"1"}}`, oncehttp.Pending},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
