@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,7 +26,8 @@ type Find struct {
 	// query, {path.2} for the second segment of its path. Other parameters of the GET do not matter.
 	URL string `json:"url,omitzero"`
 	// Items points (RFC 6901) to the list that answers, which is empty when nothing
-	// is found. Empty: the answer is one effect, or Absent.
+	// is found; "/*": the answer itself is the list. Empty: the answer is one
+	// effect, or Absent.
 	Items string `json:"items,omitzero"`
 	// Where points into an item to the key, if the URL has {key} or there is no
 	// Plant, else to what was planted.
@@ -110,7 +112,11 @@ func (x *exchange) answerTo(f finding, asked map[string]string, now time.Time) A
 	if f.Items == "" {
 		return absent
 	}
-	return Answer{Status: http.StatusOK}.edited(f.Items, items)
+	if f.Items != "/*" {
+		return Answer{Status: http.StatusOK}.edited(f.Items, items)
+	}
+	list, _ := json.Marshal(items)
+	return Answer{Status: http.StatusOK, Body: string(list) + "\n"}.with("Content-Type", "application/json")
 }
 
 // item is an effect in a list.

@@ -24,6 +24,7 @@ func TestEffectsAreFoundInTheWaysOfTheProfile(t *testing.T) {
 				{URL: "/search?q=ref%3A{id}&from={since}", Items: "/found/items", Where: "/metadata/ref", Reference: "/name"},
 				{URL: "/accounts/{/account}/pays?mode={query.mode}", Items: "/items", Where: "/ref"},
 				{URL: "/responses/{key}", Stored: true},
+				{URL: "/plain?key={key}", Items: "/*", Where: "/key"},
 				{URL: "/twice/{key}/of/{key}"},
 			},
 		}})
@@ -56,6 +57,8 @@ func TestEffectsAreFoundInTheWaysOfTheProfile(t *testing.T) {
 			{"/accounts/8/pays?mode=live", 200, `{"items":[]}` + "\n"},
 			{"/responses/k2", 201, `{"id":"effect-000002"}` + "\n"},
 			{"/responses/none", 404, ""},
+			{"/plain?key=k2", 200, `[{"id":"effect-000002","key":"k2"}]` + "\n"},
+			{"/plain?key=none", 200, "[]\n"},
 			{"/twice/k2/of/k2", 200, `{"id":"effect-000002"}` + "\n"},
 			{"/twice/k2/of/k1", 200, "{}\n"},
 		} {
