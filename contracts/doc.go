@@ -81,20 +81,24 @@
 //	wise-transfers                         JSON /customerTransactionId            not said  vendor
 //	wise-balances                          X-Idempotence-Uuid                     not said  vendor
 //	wise-profiles                          X-Idempotence-Uuid                     not said  vendor
-//	revolut-pay                            JSON /request_id                       14 days   vendor
-//	revolut-transfers                      JSON /request_id                       not said  vendor
-//	revolut-payout-links                   JSON /request_id                       not said  vendor
-//	revolut-cards                          JSON /request_id                       24 h      vendor
-//	revolut-merchant-subscriptions         Idempotency-Key                        not said  vendor
 //	monzo-pots                             form dedupe_id                         not said  vendor
 //	monzo-receipts                         JSON /external_id                      not said  vendor
 //	brex-v1                                Idempotency-Key                        not said  vendor
 //	ramp-v1                                none                                             unsure
 //	column-v1                              Idempotency-Key                        30 days   vendor
+//	column-transfers                       Idempotency-Key                        30 days   vendor
 //	qonto-transfers                        X-Qonto-Idempotency-Key                30 min    vendor
 //	qonto-transfer-batch                   JSON /external_transfers/*/idempotency_key not said  unsure
 //	open-banking-uk                        X-Idempotency-Key                      24 h      secondary
+//	revolut-pay                            JSON /request_id                       14 days   vendor
+//	revolut-transfers                      JSON /request_id                       not said  vendor
+//	revolut-payout-links                   JSON /request_id                       not said  vendor
+//	revolut-cards                          JSON /request_id                       24 h      vendor
+//	revolut-merchant-subscriptions         Idempotency-Key                        not said  vendor
 //	gocardless-pro                         Idempotency-Key                        not said  vendor
+//	gocardless-payments                    Idempotency-Key                        not said  vendor
+//	gocardless-refunds                     Idempotency-Key                        not said  vendor
+//	gocardless-subscriptions               Idempotency-Key                        not said  vendor
 //	plaid-transfer-authorization           JSON /idempotency_key                  2 days    vendor
 //	plaid-transfer-create                  JSON /authorization_id                 not said  vendor
 //	plaid-transfer-ledger                  JSON /idempotency_key                  not said  vendor
@@ -104,6 +108,8 @@
 //	dwolla-v2                              Idempotency-Key                        24 h      vendor
 //	modern-treasury                        Idempotency-Key                        24 h      vendor
 //	modern-treasury-payment-orders         Idempotency-Key                        24 h      vendor
+//	modern-treasury-expected-payments      Idempotency-Key                        24 h      vendor
+//	modern-treasury-counterparties         Idempotency-Key                        24 h      vendor
 //	bridge-v0                              Idempotency-Key                        24 h      vendor
 //	akahu-payments                         Idempotency-Key                        24 h      vendor
 //	truelayer-v3                           Idempotency-Key                        30 days   vendor
@@ -118,6 +124,7 @@
 //	nium                                   Idempotency-Key                        24 h      unsure
 //	nium-travel                            X-Request-Id                           not said  unsure
 //	lithic-v1                              Idempotency-Key                        24 h      vendor
+//	lithic-cards                           Idempotency-Key                        24 h      vendor
 //	lithic-payments                        JSON /token                            not said  vendor
 //	lithic-external-payments               JSON /token                            not said  vendor
 //	lithic-book-transfers                  JSON /token                            not said  vendor
