@@ -89,6 +89,12 @@ func (b begun) stamps() bool {
 	return b.Stamped.IsZero() && slices.ContainsFunc(b.Companions, func(m Companion) bool { return m.Value != CompanionText })
 }
 
+// expires: the API was told when to forget the key, so that the window ends then,
+// whichever attempt may have had an effect.
+func (b begun) expires() bool {
+	return slices.ContainsFunc(b.Companions, func(m Companion) bool { return m.Value == CompanionUntil })
+}
+
 // spots are those whose content is no part of the payload.
 func (b begun) spots() []spot {
 	spots := []spot{b.Carrier.spot()}

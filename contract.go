@@ -260,7 +260,8 @@ const (
 	CompanionSentIMF
 	// CompanionSentMicros: the same, in microseconds since 1970.
 	CompanionSentMicros
-	// CompanionUntil: the end of the window, in RFC 3339.
+	// CompanionUntil: the end of the window, in RFC 3339. It counts from when the
+	// first attempt was recorded then, and a caller's own earlier end is kept to.
 	CompanionUntil
 )
 

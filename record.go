@@ -289,7 +289,7 @@ func (r record) safeUntil(w Window, share float64, attempt time.Duration) (time.
 	if anchor.IsZero() || r.Begun.Wire == "" {
 		return time.Time{}, false
 	}
-	if w.Anchor == AnchorStamp && !r.Begun.Stamped.IsZero() {
+	if (w.Anchor == AnchorStamp || r.Begun.expires()) && !r.Begun.Stamped.IsZero() {
 		anchor = earlier(anchor, r.Begun.Stamped.Truncate(time.Second)) // an HTTP date has no more
 	}
 	usable, forever := w.usable(share, attempt)

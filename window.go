@@ -11,7 +11,7 @@ type Window struct {
 	// Kind says what Length is. Default WindowFloor.
 	Kind WindowKind
 	// Anchor is where the API itself begins to count. Only AnchorStamp changes where
-	// the client does.
+	// the client does, and CompanionUntil whatever the anchor.
 	Anchor Anchor
 	// After is what the API does with a key that it has forgotten.
 	After Expiry

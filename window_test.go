@@ -43,6 +43,9 @@ func TestAWindowCountsFromTheTimeThatACompanionTold(t *testing.T) {
 	assert.Equal(t, stepStart.Add(time.Hour), until(stamped, record{First: first, Begun: told}), "an HTTP date is whole seconds")
 	assert.Equal(t, first.Add(time.Hour), until(Window{Length: time.Hour}, record{First: first, Begun: told}))
 	assert.Equal(t, first.Add(time.Hour), until(stamped, record{First: first}), "it told none")
+	expiring := told
+	expiring.Companions = []Companion{{Kind: CarrierHeader, Name: "Until", Value: CompanionUntil}}
+	assert.Equal(t, stepStart.Add(time.Hour), until(Window{Length: time.Hour}, record{First: first, Begun: expiring}), "the API was told the end")
 	told.Born = stepStart.Add(-time.Minute)
 	assert.Equal(t, told.Born.Add(time.Hour), until(stamped, record{First: first, Begun: told}), "what was begun elsewhere was told there")
 	assert.Zero(t, until(stamped, record{Begun: begun{Stamped: stepStart}}), "it has not begun")
