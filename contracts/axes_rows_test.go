@@ -113,8 +113,11 @@ func axes() []axis {
 			{contract: AWSDynamoDBTransactWriteItems, field: "Window.Anchor", change: func(c *contract) { c.Window.Anchor = oncehttp.AnchorFirst }, api: true,
 				cfg: mockserver.Config{Work: 8 * minute}, play: fromTheEnd, with: "2 requests, 1 effect", without: "2 requests, 2 effects"},
 			{contract: AzureRooms, field: "Window.Anchor", change: func(c *contract) { c.Window.Anchor = oncehttp.AnchorFirst },
-				cfg: script(says(429, `{}`), mockserver.Lost()), play: fromTheStamp,
+				cfg: script(says(429, `{}`), mockserver.Lost()), play: fromTheStamp(4*minute, 2*minute),
 				with: "Pending KeyExpired, 2 requests, 1 effect", without: "Pending KeyExpired, 3 requests, 1 effect"},
+			{contract: CourierV1, field: "Companions", change: func(c *contract) { c.Companions = nil }, api: true,
+				cfg: script(says(429, `{}`), mockserver.Lost()), play: fromTheStamp(70*hour, 4*hour),
+				with: "Pending KeyExpired, 2 requests, 1 effect", without: "Confirmed, 3 requests, 1 effect"},
 		},
 		{{contract: BridgeV0, field: "Window.After", change: func(c *contract) { c.Window.After = oncehttp.ExpiryExecutes }, cfg: lost(), play: later(23 * hour),
 			with: "Confirmed, 2 requests, 1 effect", without: "Pending KeyExpired, 1 request, 1 effect"}},
@@ -370,16 +373,18 @@ func fromTheEnd(w *world) string {
 	return w.happened()
 }
 
-// fromTheStamp is throttled at first, and four minutes later an answer is lost: the
+// fromTheStamp is throttled at first, and a while later an answer is lost: the
 // stamp is as old as the first of the two.
-func fromTheStamp(w *world) string {
-	c := w.open("a", patient(1))
-	defer c.Close()
-	w.do(c, w.request(""))
-	time.Sleep(4 * minute)
-	w.do(c, w.request(""))
-	time.Sleep(2 * minute)
-	return w.sum(w.run(c, minute))
+func fromTheStamp(throttled, lost time.Duration) func(*world) string {
+	return func(w *world) string {
+		c := w.open("a", patient(1))
+		defer c.Close()
+		w.do(c, w.request(""))
+		time.Sleep(throttled)
+		w.do(c, w.request(""))
+		time.Sleep(lost)
+		return w.sum(w.run(c, minute))
+	}
 }
 
 func marks(w *world) string {
