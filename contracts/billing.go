@@ -57,7 +57,8 @@ var QuickBooks = oncehttp.Contract{
 }
 
 // QuickBooksBatch is a batch of such operations: its key has at most 36
-// characters, and each bId in it then at most 10.
+// characters, and each bId in it then at most 10. It succeeds though an operation
+// in it was refused: look for a Fault among the items of its answer.
 var QuickBooksBatch = oncehttp.Contract{
 	Name: "quickbooks-v3-batch",
 	Match: oncehttp.Match{
@@ -85,7 +86,9 @@ var QuickBooksQuery = oncehttp.Contract{
 // ZuoraREST is every POST and PATCH of Zuora. Whatever the first request was
 // answered is kept, failures too, headers included: a repeat's rate limits are
 // those of then. A mismatch is said of the tenant, the URL and the method, and not
-// of the body.
+// of the body. Errors come in a 200 too, with success false: the last two digits of
+// a reason's code say of what kind it is, and only of what was not valid, allowed or
+// found is it certain that nothing was done.
 var ZuoraREST = oncehttp.Contract{
 	Name: "zuora-rest",
 	Match: oncehttp.Match{
@@ -103,12 +106,27 @@ var ZuoraREST = oncehttp.Contract{
 	Answers: []oncehttp.Answer{
 		{Status: []int{409}, Verdict: oncehttp.VerdictInProgress},
 		{Status: []int{422}, Verdict: oncehttp.VerdictMismatch},
+		{
+			Status: []int{200}, At: []string{"/reasons/*/code"}, Codes: []string{"*50", "*60", "*61", "*70", "*99"},
+			Verdict: oncehttp.VerdictUnknown,
+		},
+		{
+			Status: []int{200}, At: []string{"/reasons/*/code"},
+			Codes:   []string{"*10", "*11", "*20", "*21", "*22", "*23", "*30", "*40"},
+			Verdict: oncehttp.VerdictRefused,
+		},
+		{
+			Status: []int{200}, At: []string{"/success", "/Success", "/*/Success"}, Codes: []string{"false"},
+			Verdict: oncehttp.VerdictUnknown,
+		},
 	},
 	Stored: oncehttp.Stored{Failures: oncehttp.KeepingYes},
 	Proof:  oncehttp.ProofVendor,
 	AsOf:   "2026-10-06",
 	Sources: []string{
 		"https://developer.zuora.com/docs/guides/idempotent-requests",
+		"https://developer.zuora.com/docs/guides/error-handling",
+		"https://developer.zuora.com/docs/guides/error-codes",
 		"https://developer.zuora.com/v1-api-reference/introduction/",
 	},
 }

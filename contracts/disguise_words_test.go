@@ -80,6 +80,16 @@ func disguises() []disguise {
 		{of(ZuoraREST), []worded{
 			{"conflict", says(409, `{}`), running, running, ""},
 			{"mismatch", says(422, `{}`), refused, unknown, ""},
+			{"refusal, in a 200", says(200, `{"success":false,"reasons":[{"code":53100320,"message":"no"}]}`), refused, unknown, ""},
+			{"failure, in a 200", says(200, `{"success":false,"reasons":[{"code":53100060},{"code":53100020}]}`), unknown, unknown, ""},
+			{"another kind, in a 200", says(200, `{"success":false,"reasons":[{"code":90000001}]}`), unknown, unknown, ""},
+			{"an object that was not made", says(200, `{"Success":false,"Errors":[{"Code":"INVALID_VALUE"}]}`), unknown, unknown, ""},
+			{"one of two", says(200, `[{"Success":true,"Id":"1"},{"Success":false}]`), unknown, unknown, ""},
+			{"no error", says(200, `{"success":true,"orderNumber":"O-1"}`), done, done, ""},
+		}},
+		{of(AliyunRPA), []worded{
+			{"a call that failed, in a 200", says(200, `{"success":false,"code":10}`), unknown, unknown, ""},
+			{"no error", says(200, `{"success":true,"code":0,"data":{}}`), done, done, ""},
 		}},
 		{of(BlueSnap), []worded{
 			{"60102", says(409, `{"message":[{"errorName":"IDEMPOTENCY","code":"60102"}]}`), running, running, ""},

@@ -108,7 +108,8 @@ var PostmarkEmail = oncehttp.Contract{
 	},
 }
 
-// PostmarkBatch sends many e-mails in one request, and takes no key either.
+// PostmarkBatch sends many e-mails in one request, and takes no key either. It
+// succeeds though an e-mail in it was refused, which its own ErrorCode tells.
 var PostmarkBatch = oncehttp.Contract{
 	Name: "postmark-batch",
 	Match: oncehttp.Match{

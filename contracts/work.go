@@ -168,7 +168,8 @@ var DropboxSignV3 = oncehttp.Contract{
 
 // AliyunRPA creates a task for a robot. Keys are forgotten after three minutes,
 // the shortest time of all here. A request is signed in its URL, over a nonce that
-// may be used once: sign in Config.Authorize, with the Timestamp as it stands.
+// may be used once: sign in Config.Authorize, with the Timestamp as it stands. An
+// answer says in its body whether the call succeeded.
 var AliyunRPA = oncehttp.Contract{
 	Name: "aliyun-rpa-create-task",
 	Match: oncehttp.Match{
@@ -178,10 +179,14 @@ var AliyunRPA = oncehttp.Contract{
 	Carrier: header("X-Idempotent-Request-ID"),
 	Key:     oncehttp.KeyRule{Max: 50},
 	Window:  oncehttp.Window{Length: 3 * minute, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	Answers: []oncehttp.Answer{
+		{Status: []int{200}, At: []string{"/success"}, Codes: []string{"false"}, Verdict: oncehttp.VerdictUnknown},
+	},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-10-06",
 	Sources: []string{
 		"https://help.aliyun.com/en/rpa/developer-reference/idempotent-call",
+		"https://help.aliyun.com/en/rpa/developer-reference/queryserviceresult",
 		"https://help.aliyun.com/document_detail/175450.html",
 	},
 }
