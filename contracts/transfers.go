@@ -408,14 +408,19 @@ var IntegratedFinance = oncehttp.Contract{
 	},
 }
 
-// CheckbookV3 is every POST of Checkbook's API. Its pages give a key three
-// minutes or 24 hours; the shorter is taken. A known key with another request
-// acts again, and no error tells of it.
+// CheckbookV3 creates users, bank accounts, checks and invoices at Checkbook. Its
+// pages give a key three minutes or 24 hours, and to these requests or to every
+// POST: the less is taken. A known key with another request acts again, and no
+// error tells of it.
 var CheckbookV3 = oncehttp.Contract{
 	Name: "checkbook-v3",
 	Match: oncehttp.Match{
-		Hosts:   []string{"api.checkbook.io", "api.sandbox.checkbook.io", "checkbook.io", "sandbox.checkbook.io"},
-		Path:    "/v3",
+		Hosts: []string{"api.checkbook.io", "api.sandbox.checkbook.io", "checkbook.io", "sandbox.checkbook.io"},
+		Paths: []string{
+			"/v3/check/digital", "/v3/check/multi", "/v3/check/physical",
+			"/v3/account/bank", "/v3/invoice", "/v3/user",
+		},
+		Exact:   true,
 		Methods: []string{http.MethodPost},
 	},
 	Carrier:  header("Idempotency-Key"),
