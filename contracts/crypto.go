@@ -29,6 +29,7 @@ func circle(name string, paths ...string) oncehttp.Contract {
 		Key:     oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDRandom, Need: oncehttp.NeedAll},
 		Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
 		Origin:  oncehttp.Marker{Headers: []string{"X-Request-Id"}, Pointer: "/code"},
+		Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
 		Proof:   oncehttp.ProofVendor,
 		AsOf:    "2026-11-30",
 		Sources: []string{

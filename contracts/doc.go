@@ -6,8 +6,13 @@
 // An API that takes no key has a contract without a carrier: what is ambiguous is
 // Pending and never sent again.
 //
+// [All] returns those that name their hosts, [For] those of one host. A contract
+// that names none is of a standard, or of an API whose host each customer is told,
+// or would promise too much at the API's own host: its variable says which, and [On]
+// sets the hosts of a copy.
+//
 // What each says of the key, how long the API remembers it, and how well that is
-// proved:
+// proved. Where an API does not say how long, five minutes are counted on:
 //
 //	contract                               key                                    window    proof
 //	stripe-v1                              Idempotency-Key                        24 h      vendor

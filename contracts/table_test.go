@@ -49,7 +49,11 @@ func windowText(c oncehttp.Contract) string {
 }
 
 func proofText(c oncehttp.Contract) string {
-	return []string{oncehttp.ProofDeclared: "declared", oncehttp.ProofVendor: "vendor", oncehttp.ProofSecondary: "secondary", oncehttp.ProofUnknown: "unsure"}[c.Proof]
+	text := []string{oncehttp.ProofDeclared: "declared", oncehttp.ProofVendor: "vendor", oncehttp.ProofSecondary: "secondary", oncehttp.ProofUnknown: "unsure"}[c.Proof]
+	if len(c.Match.Hosts) == 0 {
+		text += ", no host"
+	}
+	return text
 }
 
 func TestTheTableInThePackageDocumentationIsCurrent(t *testing.T) {
