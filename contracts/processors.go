@@ -132,7 +132,7 @@ var PPRO = oncehttp.Contract{
 }
 
 // BlueSnap is the JSON API. It says so where it cannot look keys up, and does
-// nothing then.
+// nothing then. Keys are kept for up to 24 hours, which promises no length.
 var BlueSnap = oncehttp.Contract{
 	Name: "bluesnap",
 	Match: oncehttp.Match{
@@ -142,16 +142,19 @@ var BlueSnap = oncehttp.Contract{
 	},
 	Carrier:  header("Idempotency-Key"),
 	Key:      oncehttp.KeyRule{Max: 64, Alphabet: lettersAndDigits + "-"},
-	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchRejects},
+	Compared: oncehttp.Compared{Parts: oncehttp.PartQuery | oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
 	Answers: []oncehttp.Answer{
 		{At: []string{"/message/*/code", "/code"}, Codes: []string{"60102"}, Verdict: oncehttp.VerdictInProgress},
 		{At: []string{"/message/*/code", "/code"}, Codes: []string{"60101"}, Verdict: oncehttp.VerdictMismatch},
 		{At: []string{"/message/*/code", "/code"}, Codes: []string{"60106"}, Verdict: oncehttp.VerdictKeysDown},
 	},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://developers.bluesnap.com/v8976-JSON/reference/idempotency-errors"},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-10-06",
+	Sources: []string{
+		"https://developers.bluesnap.com/v8976-JSON/reference/idempotency-errors",
+		"https://developers.bluesnap.com/reference/idempotency",
+	},
 }
 
 // Payroc is every POST, which is refused without a key. A 409 is no sign that an
