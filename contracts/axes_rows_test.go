@@ -7,8 +7,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/oncehttp/oncehttp"
@@ -115,9 +117,6 @@ func axes() []axis {
 			{contract: AzureRooms, field: "Window.Anchor", change: func(c *contract) { c.Window.Anchor = oncehttp.AnchorFirst },
 				cfg: script(says(429, `{}`), mockserver.Lost()), play: fromTheStamp(4*minute, 2*minute),
 				with: "Pending KeyExpired, 2 requests, 1 effect", without: "Pending KeyExpired, 3 requests, 1 effect"},
-			{contract: CourierV1, field: "Companions", change: func(c *contract) { c.Companions = nil }, api: true,
-				cfg: script(says(429, `{}`), mockserver.Lost()), play: fromTheStamp(70*hour, 4*hour),
-				with: "Pending KeyExpired, 2 requests, 1 effect", without: "Confirmed, 3 requests, 1 effect"},
 		},
 		{{contract: BridgeV0, field: "Window.After", change: func(c *contract) { c.Window.After = oncehttp.ExpiryExecutes }, cfg: lost(), play: later(23 * hour),
 			with: "Confirmed, 2 requests, 1 effect", without: "Pending KeyExpired, 1 request, 1 effect"}},
@@ -388,6 +387,13 @@ func fromTheStamp(throttled, lost time.Duration) func(*world) string {
 		time.Sleep(lost)
 		return w.sum(w.run(c, minute))
 	}
+}
+
+// TestNothingIsSentAgainAfterTheEndThatTheAPIWasTold: it was told three days from
+// an attempt that was throttled, and the one whose answer is lost comes later.
+func TestNothingIsSentAgainAfterTheEndThatTheAPIWasTold(t *testing.T) {
+	a := axis{contract: CourierV1, cfg: script(says(429, `{}`), mockserver.Lost()), play: fromTheStamp(70*hour, 4*hour)}
+	assert.Equal(t, "Pending KeyExpired, 2 requests, 1 effect", a.played(t, CourierV1, CourierV1))
 }
 
 func marks(w *world) string {
