@@ -122,7 +122,7 @@ var ZuoraREST = oncehttp.Contract{
 	},
 	Stored: oncehttp.Stored{Failures: oncehttp.KeepingYes},
 	Proof:  oncehttp.ProofVendor,
-	AsOf:   "2026-10-06",
+	AsOf:   "2026-11-30",
 	Sources: []string{
 		"https://developer.zuora.com/docs/guides/idempotent-requests",
 		"https://developer.zuora.com/docs/guides/error-handling",

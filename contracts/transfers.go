@@ -429,7 +429,7 @@ var CheckbookV3 = oncehttp.Contract{
 	Window:   oncehttp.Window{Length: 3 * minute, After: oncehttp.ExpiryExecutes},
 	Pin:      oncehttp.PinPath,
 	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
+	AsOf:     "2026-11-30",
 	Sources: []string{
 		"https://docs.checkbook.io/reference/idempotent-requests",
 		"https://docs.checkbook.io/docs/api/idempotent-requests",

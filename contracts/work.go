@@ -183,7 +183,7 @@ var AliyunRPA = oncehttp.Contract{
 		{Status: []int{200}, At: []string{"/success"}, Codes: []string{"false"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Proof: oncehttp.ProofVendor,
-	AsOf:  "2026-10-06",
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"https://help.aliyun.com/en/rpa/developer-reference/idempotent-call",
 		"https://help.aliyun.com/en/rpa/developer-reference/queryserviceresult",
