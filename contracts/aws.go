@@ -233,7 +233,9 @@ var AWSStepFunctions = oncehttp.Contract{
 }
 
 // AWSLambdaDurable invokes a durable function. It applies only where the caller
-// has named the execution in the header: no other function knows the name.
+// has named the execution in the header: no other function knows the name. The
+// executions of a version or an alias can be asked for a name, which takes a
+// permission of its own (lambda:ListDurableExecutionsByFunction).
 var AWSLambdaDurable = oncehttp.Contract{
 	Name: "aws-lambda-durable",
 	Match: oncehttp.Match{
@@ -251,10 +253,26 @@ var AWSLambdaDurable = oncehttp.Contract{
 	}},
 	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
 	Hints:   awsHints(),
+	Lookups: []oncehttp.Lookup{awsExecution("&Qualifier={query.Qualifier}"), awsExecution("")},
 	Pin:     oncehttp.PinHost | oncehttp.PinPath,
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"github.com/boto/botocore@0e6e2404b8:botocore/data/lambda/2015-03-31/service-2.json"},
+	AsOf:    "2026-11-30",
+	Sources: []string{
+		"github.com/boto/botocore@0e6e2404b8:botocore/data/lambda/2015-03-31/service-2.json",
+		"https://docs.amazonaws.cn/lambda/latest/api/API_ListDurableExecutionsByFunction.html",
+		"https://docs.aws.amazon.com/cli/latest/reference/lambda/list-durable-executions-by-function.md",
+	},
+}
+
+// awsExecution looks for a durable execution by its name; of tells of which version
+// or alias, and nothing means $LATEST.
+func awsExecution(of string) oncehttp.Lookup {
+	return oncehttp.Lookup{
+		URL:       "/2025-12-01/functions/{path.3}/durable-executions?DurableExecutionName={key}" + of,
+		Items:     "/DurableExecutions",
+		Where:     "/DurableExecutionName",
+		Reference: "/DurableExecutionArn",
+	}
 }
 
 // AWSSecretsManagerCreate makes a secret, or a version of one: the token becomes
