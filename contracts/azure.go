@@ -3,7 +3,7 @@ package contracts
 import "github.com/oncehttp/oncehttp"
 
 func azure() []oncehttp.Contract {
-	return []oncehttp.Contract{AzureEmail, AzureRooms}
+	return []oncehttp.Contract{AzureEmail, AzureEmailOperations, AzureRooms}
 }
 
 func azureHints() oncehttp.Hints {
@@ -58,6 +58,30 @@ var AzureEmail = oncehttp.Contract{
 	Sources: []string{
 		"https://learn.microsoft.com/en-us/rest/api/communication/repeatable-requests",
 		"github.com/Azure/azure-rest-api-specs:specification/communication/data-plane/Email/stable/2023-03-31/CommunicationServicesEmail.json",
+		"github.com/Azure/azure-sdk-for-go/sdk/azcore@v1.24.0",
+	},
+}
+
+// AzureEmailOperations sends an e-mail in the versions of the API from 2023-03-31 on.
+// They know no key, but an id of the caller's for the operation, by which it can be
+// asked for. Whether a repeat under the same id sends again is not written down. Of
+// this and [AzureEmail] a client holds one for a host.
+var AzureEmailOperations = oncehttp.Contract{
+	Name: "azure-communication-email-operations",
+	Match: oncehttp.Match{
+		Hosts: []string{"*.communication.azure.com", "*.*.communication.azure.com"},
+		Path:  "/emails:send", Exact: true, Methods: []string{"POST"},
+	},
+	Hints: azureHints(),
+	Lookups: []oncehttp.Lookup{{
+		URL:   "/emails/operations/{id}?api-version={query.api-version}",
+		State: "/status", Is: "Succeeded", Reference: "/id",
+	}},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierHeader, Name: "Operation-Id"},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
+	Sources: []string{
+		"github.com/Azure/azure-rest-api-specs@2ad971a004:specification/communication/data-plane/Email/stable/2025-09-01/CommunicationServicesEmail.json",
 		"github.com/Azure/azure-sdk-for-go/sdk/azcore@v1.24.0",
 	},
 }
