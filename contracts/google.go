@@ -32,7 +32,9 @@ var GoogleAIP155 = oncehttp.Contract{
 }
 
 // GoogleComputeV1 creates zonal, regional and global resources of Compute
-// Engine. Nobody says for how long a request id is remembered.
+// Engine. Nobody says for how long a request id is remembered, but the operation
+// that a request began is listed with it for two weeks. That it began says, as the
+// answer does, not that it ends well.
 var GoogleComputeV1 = oncehttp.Contract{
 	Name: "google-compute-v1",
 	Match: oncehttp.Match{
@@ -50,9 +52,29 @@ var GoogleComputeV1 = oncehttp.Contract{
 	Key:     oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDAny},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
 	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://github.com/googleapis/googleapis@f8291d2b89:google/cloud/compute/v1/compute.proto"},
+	Lookups: []oncehttp.Lookup{
+		googleOperation("/compute/v1/projects/{path.4}/{path.5}/{path.6}"),
+		googleOperation("/compute/v1/projects/{path.4}/global"),
+	},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
+	Sources: []string{
+		"https://github.com/googleapis/googleapis@f8291d2b89:google/cloud/compute/v1/compute.proto",
+		"https://cloud.google.com/compute/docs/reference/rest/v1/globalOperations/list",
+		"https://cloud.google.com/compute/docs/reference/rest/v1/regionOperations/list",
+		"https://cloud.google.com/sdk/gcloud/reference/alpha/compute/operations/list",
+	},
+}
+
+// googleOperation looks for an operation of a zone, a region or the project by the
+// request id that began it.
+func googleOperation(of string) oncehttp.Lookup {
+	return oncehttp.Lookup{
+		URL:       of + "/operations?filter=clientOperationId%3D%22{key}%22",
+		Items:     "/items",
+		Where:     "/clientOperationId",
+		Reference: "/name",
+	}
 }
 
 // GoogleBigQueryQueries runs a query. The id counts for 15 minutes and only with
@@ -102,8 +124,17 @@ func googleChat(name, path string, carrier oncehttp.Carrier) oncehttp.Contract {
 	}
 }
 
-// GoogleChatMessages sends a message to a space.
-var GoogleChatMessages = googleChat("google-chat-messages", "/v1/spaces/*/messages", query("requestId"))
+// GoogleChatMessages sends a message to a space. One that the caller has named, by
+// messageId, can be asked for by that name, which a space knows only once.
+var GoogleChatMessages = func() oncehttp.Contract {
+	c := googleChat("google-chat-messages", "/v1/spaces/*/messages", query("requestId"))
+	c.Lookups = []oncehttp.Lookup{{URL: "/v1/spaces/{path.3}/messages/{query.messageId}", Reference: "/name"}}
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources,
+		"https://developers.google.com/chat/reference/rest/v1/spaces.messages/create",
+		"https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/get")
+	return c
+}()
 
 // GoogleChatSpaces creates a space. The id belongs to the user it was created
 // for: another user's repeat is refused.
