@@ -194,6 +194,11 @@ func disguises() []disguise {
 			{"a limit in a 200", says(200, `{"ok":false,"error":"ratelimited"}`), throttled, "", ""},
 			{"a 200 that is one", says(200, `{"ok":true,"ts":"1.2"}`), done, "", ""},
 		}},
+		{of(ShippoTransactions), []worded{
+			{"not bought, in a 201", says(201, `{"object_id":"t1","status":"ERROR","messages":[{"text":"no answer from the carrier"}]}`), unknown, "", ""},
+			{"bought", says(201, `{"object_id":"t1","status":"SUCCESS"}`), done, "", ""},
+			{"taken on", says(201, `{"object_id":"t1","status":"QUEUED"}`), done, "", ""},
+		}},
 		{of(ShopifyGraphQL), []worded{
 			{"concurrent, in a 200", says(200, `{"data":{"refundCreate":{"userErrors":[{"code":"IDEMPOTENCY_CONCURRENT_REQUEST","message":"wait"}]}}}`), running, running, ""},
 			{"spent, in a 200", says(200, `{"data":{"refundCreate":{"userErrors":[{"code":"IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED","message":"no"}]}}}`), "Rejected StoredFailure", spent, ""},

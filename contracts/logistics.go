@@ -4,7 +4,8 @@ import "github.com/oncehttp/oncehttp"
 
 func logistics() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		DoorDashDrive, UberDirect, ShippoAutomations, ShippoREST, EasyPostV2, Easyship, LobMail,
+		DoorDashDrive, UberDirect, ShippoAutomations, ShippoREST, ShippoTransactions,
+		EasyPostV2, EasyPostShipments, EasyPostBuy, Easyship, LobMail,
 	}
 }
 
@@ -80,14 +81,70 @@ var ShippoREST = oncehttp.Contract{
 	Sources: []string{"github.com/goshippo/shippo-python-sdk@47df6c4874"},
 }
 
-// EasyPostV2 is EasyPost's API, of which the same holds.
+// ShippoTransactions buys a label. The answer to one that could not be bought is a
+// 201 as well, with the status ERROR, which does not say what the carrier has done.
+// Shippo keeps a note of the caller's with the transaction, and only the newest
+// hundred that were bought are looked through for it.
+var ShippoTransactions = func() oncehttp.Contract {
+	c := ShippoREST
+	c.Name = "shippo-transactions"
+	c.Match.Paths, c.Match.Exact = []string{"/transactions", "/transactions/"}, true
+	c.Answers = []oncehttp.Answer{
+		{Status: []int{200, 201}, At: []string{"/status"}, Codes: []string{"ERROR"}, Verdict: oncehttp.VerdictUnknown},
+	}
+	c.Lookups = []oncehttp.Lookup{{
+		URL:   "/transactions/?results=100&object_status=SUCCESS",
+		Items: "/results", Where: "/metadata", State: "/status", Is: "SUCCESS", Reference: "/object_id",
+	}}
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata"}
+	c.AsOf = "2026-11-30"
+	c.Sources = []string{
+		"github.com/goshippo/shippo-python-sdk@47df6c4874",
+		"https://docs.goshippo.com/api-reference/transactions/create-a-shipping-label",
+		"https://docs.goshippo.com/api-reference/transactions/list-all-shipping-labels",
+		"https://docs.goshippo.com/docs/API_Concepts/Filtering.md",
+	}
+	return c
+}()
+
+// EasyPostV2 is EasyPost's API, whose client knows of no key either.
 var EasyPostV2 = oncehttp.Contract{
-	Name:    "easypost-v2",
-	Match:   oncehttp.Match{Hosts: []string{"api.easypost.com"}, Path: "/v2", Methods: []string{"POST"}},
-	Proof:   oncehttp.ProofUnknown,
-	AsOf:    "2026-10-06",
-	Sources: []string{"github.com/EasyPost/easypost-go@6e06a90526"},
+	Name:   "easypost-v2",
+	Match:  oncehttp.Match{Hosts: []string{"api.easypost.com"}, Path: "/v2", Methods: []string{"POST"}},
+	Origin: oncehttp.Marker{Headers: []string{"X-Ep-Request-Uuid"}},
+	Proof:  oncehttp.ProofUnknown,
+	AsOf:   "2026-11-30",
+	Sources: []string{
+		"github.com/EasyPost/easypost-go@6e06a90526",
+		"github.com/EasyPost/easypost-go@5a5e62ef7a:cassettes/TestErrorInheritance.yaml",
+		"github.com/EasyPost/easypost-go@8305aa8f78:cassettes/TestShipmentBuy.yaml",
+		"https://docs.easypost.com/docs/shipments",
+	},
 }
+
+// EasyPostShipments creates a shipment, which may buy its label at once. A reference
+// of the caller's can be asked for in place of the shipment's id.
+var EasyPostShipments = func() oncehttp.Contract {
+	c := EasyPostV2
+	c.Name = "easypost-shipments"
+	c.Match.Path, c.Match.Exact = "/v2/shipments", true
+	c.Lookups = []oncehttp.Lookup{{URL: "/v2/shipments/{id}", Reference: "/id"}}
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/shipment/reference"}
+	return c
+}()
+
+// EasyPostBuy buys the label of a shipment that exists, which has one label at most:
+// the shipment itself says whether it was bought, whoever bought it.
+var EasyPostBuy = func() oncehttp.Contract {
+	c := EasyPostV2
+	c.Name = "easypost-buy"
+	c.Match.Path, c.Match.Exact = "/v2/shipments/*/buy", true
+	c.Lookups = []oncehttp.Lookup{{
+		URL:   "/v2/shipments/{path.3}",
+		State: "/postage_label/object", Is: "PostageLabel", Reference: "/postage_label/id",
+	}}
+	return c
+}()
 
 // Easyship is every POST of the API of 2023-01. Failures are kept under the key, a
 // 500 too. The documentation of 2024-09 was not seen to speak of keys.
@@ -107,7 +164,7 @@ var Easyship = oncehttp.Contract{
 
 // LobMail makes postcards, letters, checks and self mailers. The parameter
 // idempotency_key of the URL is another place for a key: a request that has both
-// fails.
+// fails. What was made is found by its metadata.
 var LobMail = oncehttp.Contract{
 	Name: "lob-mail",
 	Match: oncehttp.Match{
@@ -118,11 +175,19 @@ var LobMail = oncehttp.Contract{
 	Key:     oncehttp.KeyRule{Max: 256},
 	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
 	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
-	Pin:     oncehttp.PinPath,
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	Hints:   oncehttp.Hints{Headers: []oncehttp.Hint{{Header: "Ratelimit-Reset", Kind: oncehttp.HintUnix}}},
+	Lookups: []oncehttp.Lookup{{
+		URL:   "/v1/{path.2}?limit=2&metadata%5Boncehttp%5D={id}",
+		Items: "/data", Where: "/metadata/oncehttp", Reference: "/id",
+	}},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"},
+	Pin:   oncehttp.PinPath,
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"github.com/lob/lob-openapi@539ed451fc:dist/lob-api-bundled.yml",
+		"github.com/lob/lob-python@35abe35250:docs/PostcardsApi.md",
+		"github.com/lob/lob-openapi@1b56cec2a1:shared/headers/ratelimit.yml",
 		"https://support.lob.com/hc/en-us/articles/360005117519-What-can-I-do-to-prevent-duplicate-mailings-from-being-created-",
 	},
 }
