@@ -6,7 +6,7 @@ func messaging() []oncehttp.Contract {
 	return []oncehttp.Contract{
 		TwilioPayments, TwilioUserDefinedMessages, TwilioMessages,
 		SendGridMail, PostmarkEmail, PostmarkBatch, MailgunMessages,
-		ResendEmails, SlackPostMessage, CourierV1, KnockTrigger, CustomerIOSend, TelnyxV2,
+		ResendEmails, SlackPostMessage, CourierV1, CourierSend, KnockTrigger, CustomerIOSend, TelnyxV2,
 	}
 }
 
@@ -56,7 +56,8 @@ var TwilioUserDefinedMessages = oncehttp.Contract{
 
 // TwilioMessages sends a message or starts a call. Twilio takes no key for
 // either: the header I-Twilio-Idempotency-Token, which code in public sends here,
-// is one that Twilio's webhooks carry, and protects nothing.
+// is one that Twilio's webhooks carry, and protects nothing. In JSON a message, a call
+// and an error all have a status; in XML the header alone marks an answer.
 var TwilioMessages = oncehttp.Contract{
 	Name: "twilio-messages",
 	Match: oncehttp.Match{
@@ -68,21 +69,39 @@ var TwilioMessages = oncehttp.Contract{
 		Exact:   true,
 		Methods: []string{"POST"},
 	},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"github.com/twilio/twilio-oai@d50069b44e:spec/json/twilio_api_v2010.json"},
+	Origin: oncehttp.Marker{Headers: []string{"Twilio-Request-Id"}, Pointer: "/status"},
+	Proof:  oncehttp.ProofVendor,
+	AsOf:   "2026-11-30",
+	Sources: []string{
+		"github.com/twilio/twilio-oai@d50069b44e:spec/json/twilio_api_v2010.json",
+		"https://www.twilio.com/docs/usage/twilios-response.md",
+		"https://github.com/twilio/twilio-ruby/issues/214",
+	},
 }
 
-// SendGridMail sends e-mail. The published description of the API has no key.
+// SendGridMail sends e-mail. The published description of the API has no key. What was
+// sent can be asked for by a custom argument, in accounts that have paid for more
+// history of their e-mail; in others the look-up is refused, which tells nothing. One
+// message is asked for, since each recipient has one.
 var SendGridMail = oncehttp.Contract{
 	Name: "sendgrid-mail",
 	Match: oncehttp.Match{
 		Hosts: []string{"api.sendgrid.com", "api.eu.sendgrid.com"}, Path: "/v3/mail/send", Exact: true,
 		Methods: []string{"POST"},
 	},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"github.com/twilio/sendgrid-oai@dbe0e0d2e6"},
+	Lookups: []oncehttp.Lookup{{
+		URL:   "/v3/messages?limit=1&query=%28unique_args%5B%27oncehttp%27%5D%3D%22{id}%22%29",
+		Items: "/messages", Reference: "/msg_id",
+	}},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/custom_args/oncehttp"},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
+	Sources: []string{
+		"github.com/twilio/sendgrid-oai@dbe0e0d2e6",
+		"https://www.twilio.com/docs/sendgrid/api-reference/email-activity/filter-all-messages.md",
+		"https://www.twilio.com/docs/sendgrid/for-developers/sending-email/getting-started-email-activity-api",
+		"https://www.twilio.com/docs/sendgrid/for-developers/sending-email/unique-arguments",
+	},
 }
 
 // PostmarkEmail sends one e-mail. Postmark says that it takes no key. It keeps
@@ -169,7 +188,8 @@ var ResendEmails = oncehttp.Contract{
 
 // SlackPostMessage posts a message. No request key is documented; client_msg_id,
 // which messages have, is none. Slack tells its errors in a 200 with ok false, and
-// says of two of them that part of the work may have been done.
+// says of two of them that part of the work may have been done. Every answer says
+// whether it is ok, but that of a rate limit need not.
 var SlackPostMessage = oncehttp.Contract{
 	Name: "slack-post-message",
 	Match: oncehttp.Match{
@@ -186,9 +206,13 @@ var SlackPostMessage = oncehttp.Contract{
 		},
 		{Status: []int{200}, At: []string{"/ok"}, Codes: []string{"false"}, Verdict: oncehttp.VerdictRefused},
 	},
-	Proof:   oncehttp.ProofUnknown,
-	AsOf:    "2026-10-06",
-	Sources: []string{"github.com/slackapi/slack-api-specs@bc08db4962:web-api/slack_web_openapi_v2.json"},
+	Origin: oncehttp.Marker{Pointer: "/ok", Status: []int{429}},
+	Proof:  oncehttp.ProofUnknown,
+	AsOf:   "2026-11-30",
+	Sources: []string{
+		"github.com/slackapi/slack-api-specs@bc08db4962:web-api/slack_web_openapi_v2.json",
+		"https://github.com/slackhq/slack-api-docs/blob/master/index_web.md",
+	},
 }
 
 // CourierV1 is every POST of Courier. The caller chooses how long a key is kept,
@@ -212,10 +236,25 @@ var CourierV1 = oncehttp.Contract{
 	},
 }
 
+// CourierSend sends a message. A trace id of the caller's, of which Courier does not
+// care whether it is the only one, finds what was made of the request: a message for
+// each recipient.
+var CourierSend = func() oncehttp.Contract {
+	c := CourierV1
+	c.Name = "courier-send"
+	c.Match.Path, c.Match.Exact = "/send", true
+	c.Lookups = []oncehttp.Lookup{{URL: "/messages?traceId={id}", Reference: "/results/0/id"}}
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/message/metadata/trace_id"}
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)], "github.com/trycourier/courier-go@0d56f44996:message.go")
+	return c
+}()
+
 // KnockTrigger triggers a workflow, the one endpoint where Knock looks at the
 // header; its own client sends it with every POST and PUT all the same. The day
 // that keys are kept can be changed for an account: use a copy with your own
-// Window if it was.
+// Window if it was. Messages can be listed by the data of what triggered them; one is
+// asked for, since each recipient and channel has one.
 var KnockTrigger = oncehttp.Contract{
 	Name: "knock-trigger",
 	Match: oncehttp.Match{
@@ -225,14 +264,23 @@ var KnockTrigger = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 255},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowAccount, After: oncehttp.ExpiryExecutes},
+	Origin:   oncehttp.Marker{Headers: []string{"X-Request-Id"}},
 	Replay:   marked("Idempotent-Replayed", "true"),
 	Stored:   oncehttp.Stored{Failures: oncehttp.KeepingNo},
 	Hints:    retryHints(),
-	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
+	Lookups: []oncehttp.Lookup{{
+		URL:   "/v1/messages?page_size=1&trigger_data=%7B%22oncehttp%22%3A%22{id}%22%7D",
+		Items: "/items", Where: "/data/oncehttp", Reference: "/id",
+	}},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/data/oncehttp"},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"https://docs.knock.app/api-reference/overview/idempotent-requests.md",
 		"github.com/knocklabs/docs@bb6e66b6e0:content/__api-reference/content.mdx",
+		"github.com/knocklabs/one_and_done@011f59062a:lib/plug.ex",
+		"github.com/knocklabs/knock-node@0a0269a24c:src/knock.ts",
+		"github.com/knocklabs/knock-go@0c3c9cdd19:knock/messages.go",
 	},
 }
 
