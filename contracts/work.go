@@ -5,15 +5,14 @@ import "github.com/oncehttp/oncehttp"
 func work() []oncehttp.Contract {
 	return []oncehttp.Contract{
 		DocuSignEnvelopes, WorkOSAuditLogs, InngestEvent, InngestEvents, CheckPayroll,
-		FullStoryV2, DeelV2, MergeUnified, DropboxSignV3, AliyunRPA,
+		FullStoryV2, DeelV2, MergeUnified, DropboxSignV3, DropboxSignSend, AliyunRPA,
 	}
 }
 
 // DocuSignEnvelopes creates an envelope. Its transactionId is for asking, within
 // seven days, what became of a request whose answer was lost; whether a repeat
-// under it is refused nobody says, so that it is no key here. Set one of your own,
-// and let Config.Lookup ask the account's list of envelopes for it, by
-// transaction_ids.
+// under it is refused nobody says, so that it is no key here. One of the caller's
+// own will do, if no other envelope has it.
 var DocuSignEnvelopes = oncehttp.Contract{
 	Name: "docusign-envelopes",
 	Match: oncehttp.Match{
@@ -21,11 +20,21 @@ var DocuSignEnvelopes = oncehttp.Contract{
 		Paths: []string{"/restapi/v2.1/accounts/*/envelopes", "/restapi/v2/accounts/*/envelopes"},
 		Exact: true, Methods: []string{"POST"},
 	},
+	Origin: oncehttp.Marker{Headers: []string{"X-Docusign-Tracetoken"}},
+	Hints:  oncehttp.Hints{Headers: []oncehttp.Hint{{Header: "X-Ratelimit-Reset", Kind: oncehttp.HintUnix}}},
+	Lookups: []oncehttp.Lookup{{
+		URL:   "/restapi/{path.2}/accounts/{path.4}/envelopes?transaction_ids={/transactionId}",
+		Items: "/envelopes", Reference: "/envelopeId",
+	}},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/transactionId"},
 	Proof: oncehttp.ProofVendor,
-	AsOf:  "2026-10-06",
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"https://developers.docusign.com/docs/esign-rest-api/how-to/list-envelope-status-changes",
 		"https://docs.oracle.com/en/cloud/paas/integration-cloud/docusign-adapter/invoke-request-page.html",
+		"github.com/docusign/docusign-esign-node-client@dea1642b30:docs/EnvelopeTransactionStatus.md",
+		"github.com/docusign/docusign-esign-php-client@54a0cbd6e0:test/UnitTests.php",
+		"github.com/docusign/code-examples-react@04220a2c55:src/DocuSign.js",
 	},
 }
 
@@ -161,10 +170,35 @@ var DropboxSignV3 = oncehttp.Contract{
 	Carrier: header("Idempotency-Key"),
 	Key:     oncehttp.KeyRule{Min: 1, Max: 255},
 	Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowExact},
+	Hints:   oncehttp.Hints{Headers: []oncehttp.Hint{{Header: "X-Ratelimit-Reset", Kind: oncehttp.HintUnix}}},
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://developers.hellosign.com/api/manual-reference-pages/idempotency"},
+	AsOf:    "2026-11-30",
+	Sources: []string{
+		"https://developers.hellosign.com/api/manual-reference-pages/idempotency",
+		"https://developers.hellosign.com/api/reference/operation/signatureRequestList/",
+		"github.com/hellosign/dropbox-sign-ruby:docs/SignatureRequestResponse.md",
+	},
 }
+
+// DropboxSignSend sends a signature request, or makes one to be signed in a page of
+// the caller's. It is found by its metadata, among the hundred that are listed first,
+// unless it had an error when it was made.
+var DropboxSignSend = func() oncehttp.Contract {
+	c := DropboxSignV3
+	c.Name = "dropbox-sign-send"
+	c.Match.Path, c.Match.Paths, c.Match.Exact = "", []string{
+		"/v3/signature_request/send", "/v3/signature_request/send_with_template",
+		"/v3/signature_request/create_embedded", "/v3/signature_request/create_embedded_with_template",
+	}, true
+	c.Match.Methods = []string{"POST"}
+	c.Lookups = []oncehttp.Lookup{{
+		URL:   "/v3/signature_request/list?page_size=100",
+		Items: "/signature_requests", Where: "/metadata/oncehttp",
+		State: "/has_error", Is: "false", Reference: "/signature_request_id",
+	}}
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"}
+	return c
+}()
 
 // AliyunRPA creates a task for a robot. Keys are forgotten after three minutes,
 // the shortest time of all here. A request is signed in its URL, over a nonce that
