@@ -9,7 +9,8 @@ import (
 func stripe() []oncehttp.Contract {
 	return []oncehttp.Contract{
 		StripeV1, StripeV2, StripePaymentIntents, StripePaymentIntentActions, StripeCharges,
-		StripeRefunds, StripeTransfers, StripePayouts, StripeCustomers, StripeSubscriptions,
+		StripeRefunds, StripeTransfers, StripePayouts, StripeTopUps, StripeCustomers, StripeSubscriptions,
+		StripeInvoices, StripeInvoicePay, StripeInvoiceItems, StripeCreditNotes,
 	}
 }
 
@@ -111,6 +112,11 @@ var StripeTransfers = stripeObject("stripe-transfers", "/v1/transfers",
 var StripePayouts = stripeObject("stripe-payouts", "/v1/payouts",
 	stripeEvent("payout.created"), stripeList("/v1/payouts"))
 
+// StripeTopUps is the creation of top-ups of the account's own balance. Only the
+// newest hundred are looked through.
+var StripeTopUps = stripeObject("stripe-topups", "/v1/topups",
+	stripeEvent("topup.created"), stripeList("/v1/topups"))
+
 // StripeCustomers is the creation of customers.
 var StripeCustomers = stripeObject("stripe-customers", "/v1/customers",
 	stripeEvent("customer.created"), stripeSearch("/v1/customers", ""))
@@ -118,6 +124,28 @@ var StripeCustomers = stripeObject("stripe-customers", "/v1/customers",
 // StripeSubscriptions is the creation of subscriptions.
 var StripeSubscriptions = stripeObject("stripe-subscriptions", "/v1/subscriptions",
 	stripeEvent("customer.subscription.created"), stripeSearch("/v1/subscriptions", ""))
+
+// StripeInvoices is the creation of invoices, which are drafts at first.
+var StripeInvoices = stripeObject("stripe-invoices", "/v1/invoices",
+	stripeEvent("invoice.created"), stripeSearch("/v1/invoices", ""))
+
+// StripeInvoicePay pays an invoice, and finalizes a draft before it does. That it was
+// finalized is not looked for: the payment may have failed after it.
+var StripeInvoicePay = func() oncehttp.Contract {
+	c := stripeAction("stripe-invoice-pay", "/v1/invoices/*/pay", stripeEvent("invoice.paid"))
+	c.Match.Exact = true
+	return c
+}()
+
+// StripeInvoiceItems is the creation of the lines of invoices to come. Only the
+// newest hundred are looked through.
+var StripeInvoiceItems = stripeObject("stripe-invoice-items", "/v1/invoiceitems",
+	stripeEvent("invoiceitem.created"), stripeList("/v1/invoiceitems"))
+
+// StripeCreditNotes is the creation of credit notes, which may refund what was paid.
+// Only the newest hundred are looked through.
+var StripeCreditNotes = stripeObject("stripe-credit-notes", "/v1/credit_notes",
+	stripeEvent("credit_note.created"), stripeList("/v1/credit_notes"))
 
 // stripeObject is StripeV1 for the creation of one kind of object, which can be
 // looked up by its metadata.
