@@ -182,7 +182,8 @@ func isZero(m oncehttp.Marker) bool {
 	return len(m.Headers) == 0 && m.Pointer == "" && len(m.Status) == 0
 }
 
-// markOf: a mark that may have any value says when (or, for Origin, which).
+// markOf: a mark that may have any value says when (or, for Origin, which). What
+// only some of the API's answers are known by, a status, is not put on all.
 func markOf(m oncehttp.Marker, usual string) mockserver.Mark {
 	if isZero(m) {
 		return mockserver.Mark{}
@@ -191,7 +192,7 @@ func markOf(m oncehttp.Marker, usual string) mockserver.Mark {
 	if len(m.Headers) > 0 {
 		out.Header = m.Headers[0]
 	}
-	if len(m.Status) > 0 {
+	if len(m.Status) > 0 && (usual != "" || out == mockserver.Mark{}) {
 		out.Status = m.Status[0]
 	}
 	switch {
