@@ -253,8 +253,9 @@ var CourierSend = func() oncehttp.Contract {
 // KnockTrigger triggers a workflow, the one endpoint where Knock looks at the
 // header; its own client sends it with every POST and PUT all the same. The day
 // that keys are kept can be changed for an account: use a copy with your own
-// Window if it was. Messages can be listed by the data of what triggered them; one is
-// asked for, since each recipient and channel has one.
+// Window if it was. A failure is kept, a refusal is not. Messages can be listed by
+// the data of what triggered them; one is asked for, since each recipient and
+// channel has one.
 var KnockTrigger = oncehttp.Contract{
 	Name: "knock-trigger",
 	Match: oncehttp.Match{
@@ -262,23 +263,30 @@ var KnockTrigger = oncehttp.Contract{
 	},
 	Carrier:  header("Idempotency-Key"),
 	Key:      oncehttp.KeyRule{Max: 255},
-	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Compared: oncehttp.Compared{Parts: oncehttp.PartQuery | oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowAccount, After: oncehttp.ExpiryExecutes},
 	Origin:   oncehttp.Marker{Headers: []string{"X-Request-Id"}},
 	Replay:   marked("Idempotent-Replayed", "true"),
-	Stored:   oncehttp.Stored{Failures: oncehttp.KeepingNo},
-	Hints:    retryHints(),
+	Answers: []oncehttp.Answer{{
+		Status: []int{400}, At: []string{"/error"},
+		Codes:   []string{"This request does not match the first request used with this idempotency key*"},
+		Verdict: oncehttp.VerdictMismatch,
+	}},
+	Stored: oncehttp.Stored{Failures: oncehttp.KeepingYes},
+	Hints:  retryHints(),
 	Lookups: []oncehttp.Lookup{{
 		URL:   "/v1/messages?page_size=1&trigger_data=%7B%22oncehttp%22%3A%22{id}%22%7D",
 		Items: "/items", Where: "/data/oncehttp", Reference: "/id",
 	}},
 	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/data/oncehttp"},
+	Pin:   oncehttp.PinMethod | oncehttp.PinPath,
 	Proof: oncehttp.ProofVendor,
 	AsOf:  "2026-11-30",
 	Sources: []string{
 		"https://docs.knock.app/api-reference/overview/idempotent-requests.md",
 		"github.com/knocklabs/docs@bb6e66b6e0:content/__api-reference/content.mdx",
 		"github.com/knocklabs/one_and_done@011f59062a:lib/plug.ex",
+		"github.com/knocklabs/one_and_done@f6fc091ded:CHANGELOG.md",
 		"github.com/knocklabs/knock-node@0a0269a24c:src/knock.ts",
 		"github.com/knocklabs/knock-go@0c3c9cdd19:knock/messages.go",
 	},
