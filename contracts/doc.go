@@ -23,8 +23,13 @@
 //	stripe-refunds                         Idempotency-Key                        24 h      vendor
 //	stripe-transfers                       Idempotency-Key                        24 h      vendor
 //	stripe-payouts                         Idempotency-Key                        24 h      vendor
+//	stripe-topups                          Idempotency-Key                        24 h      vendor
 //	stripe-customers                       Idempotency-Key                        24 h      vendor
 //	stripe-subscriptions                   Idempotency-Key                        24 h      vendor
+//	stripe-invoices                        Idempotency-Key                        24 h      vendor
+//	stripe-invoice-pay                     Idempotency-Key                        24 h      vendor
+//	stripe-invoice-items                   Idempotency-Key                        24 h      vendor
+//	stripe-credit-notes                    Idempotency-Key                        24 h      vendor
 //	paypal-orders-v2                       PayPal-Request-Id                      6 h       vendor
 //	paypal-orders-v1                       PayPal-Request-Id                      for ever  vendor
 //	paypal-payments-v2                     PayPal-Request-Id                      45 days   vendor
@@ -176,6 +181,7 @@
 //	google-chat-spaces                     query requestId                        not said  vendor
 //	google-chat-space-setup                JSON /requestId                        not said  vendor
 //	azure-communication-email              Repeatability-Request-Id               5 min     vendor
+//	azure-communication-email-operations   none                                             vendor
 //	azure-communication-rooms              Repeatability-Request-Id               5 min     vendor
 //	twilio-payments                        form IdempotencyKey                    not said  vendor
 //	twilio-user-defined-messages           form IdempotencyKey                    not said  vendor
@@ -187,10 +193,13 @@
 //	resend-emails                          Idempotency-Key                        24 h      vendor
 //	slack-post-message                     none                                             unsure
 //	courier-v1                             Idempotency-Key                        3 days    vendor
+//	courier-send                           Idempotency-Key                        3 days    vendor
 //	knock-trigger                          Idempotency-Key                        24 h      vendor
 //	customerio-send                        none                                             secondary
 //	telnyx-v2                              Idempotency-Key                        not said  vendor
 //	openai-v1                              none                                             vendor
+//	openai-batches                         none                                             vendor
+//	openai-fine-tuning-jobs                none                                             vendor
 //	anthropic-v1                           none                                             vendor
 //	shopify-graphql                        JSON /variables/idempotencyKey         24 h      vendor
 //	shopify-rest-payments                  JSON /payment/unique_token             not said  vendor
@@ -207,7 +216,10 @@
 //	uber-direct                            JSON /idempotency_key                  1 h       secondary
 //	shippo-automations                     Idempotency-Key                        not said  vendor
 //	shippo-rest                            none                                             unsure
+//	shippo-transactions                    none                                             unsure
 //	easypost-v2                            none                                             unsure
+//	easypost-shipments                     none                                             unsure
+//	easypost-buy                           none                                             unsure
 //	easyship                               Idempotency-Key                        24 h      vendor
 //	lob-mail                               Idempotency-Key                        24 h      vendor
 //	docusign-envelopes                     none                                             vendor
@@ -219,6 +231,7 @@
 //	deel-v2                                Idempotency-Key                        24 h      vendor
 //	merge-unified                          Idempotency-Key                        24 h      vendor
 //	dropbox-sign-v3                        Idempotency-Key                        24 h      vendor
+//	dropbox-sign-send                      Idempotency-Key                        24 h      vendor
 //	aliyun-rpa-create-task                 X-Idempotent-Request-ID                3 min     vendor
 //	ietf-idempotency-key                   Idempotency-Key, quoted                not said  vendor
 //	oasis-repeatable-requests              Repeatability-Request-ID               5 min     vendor
