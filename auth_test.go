@@ -370,6 +370,44 @@ func TestACallerWhoLeavesDuringAuthorizeLeavesAlone(t *testing.T) {
 	})
 }
 
+// A caller of another payload waits beside the first: what that one is told, that
+// nothing was begun, stays true.
+func TestACallerWithAnotherPayloadDoesNotSendTheFirstOnesInItsPlace(t *testing.T) {
+	t.Parallel()
+	const second = `{"amount":5000}`
+	for name, patience := range map[string]time.Duration{
+		"who comes before the first one leaves": 200 * time.Millisecond, "who comes after that": 50 * time.Millisecond,
+	} {
+		inBubble(t, mockserver.Config{}, func(b *bench) {
+			ctx, cancel := context.WithTimeout(b.Context(), patience)
+			defer cancel()
+			left := make(chan error, 1)
+			go func() {
+				_, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
+				left <- err
+			}()
+			time.Sleep(100 * time.Millisecond)
+			other := make(chan *oncehttp.Outcome, 1)
+			go func() {
+				o, err := b.c.Do("pay-1", b.request("POST", "/payments", second))
+				assert.NoError(b, err, name)
+				other <- o
+			}()
+			err := <-left
+			require.ErrorIs(b, err, context.DeadlineExceeded)
+			var pending *oncehttp.PendingError
+			require.False(b, errors.As(err, &pending), name)
+			want{oncehttp.Confirmed, "", 1, false, false}.check(b, <-other)
+			for _, q := range b.srv.Requests() {
+				assert.Equal(b, int64(len(second)), q.BodyBytes, name)
+			}
+			assert.Equal(b, 1, b.srv.EffectsTotal(), name)
+		}, func(cfg *oncehttp.Config) {
+			cfg.Authorize = func(*http.Request, bool) error { time.Sleep(500 * time.Millisecond); return nil }
+		})
+	}
+}
+
 // What is told to a caller who left before anything was begun again stays true.
 func TestACallerWhoIsGoneBeforeItsActionIsBegunAgainBeginsNothing(t *testing.T) {
 	t.Parallel()

@@ -61,6 +61,10 @@ type flight struct {
 	rec    record // as it is on disk
 	met    error  // the last cause, of which the record has the text
 	saving bool
+	// recorded, if somebody waits for it, is closed once the record is on disk or
+	// the flight is over.
+	recorded chan struct{}
+	over     bool
 	// leavers gave up their seats during a save: what they are told is on disk.
 	leavers []*seating
 	events  []event
@@ -156,6 +160,9 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 	if m.rec.Revision >= f.rec.Revision {
 		f.rec, f.met = m.rec, f.err
 	}
+	if f.rec.Revision > 0 {
+		f.tellRecorded()
+	}
 	f.saving = cmd.kind == cmdSave
 	for _, s := range f.seats {
 		// At the end the flight is removed before anybody is told, so that Begin
@@ -173,12 +180,8 @@ func (f *flight) advance(m machine, e event) (machine, command) {
 
 // await waits for the outcome, or for the end of the caller's patience.
 func (f *flight) await(ctx context.Context, cancel <-chan struct{}, s *seating) told {
-	var early <-chan time.Time
-	if deadline, ok := ctx.Deadline(); ok && cancel != nil {
-		timer := time.NewTimer(time.Until(deadline) - clientTimeoutLead)
-		defer timer.Stop()
-		early = timer.C
-	}
+	early, stop := lead(ctx, cancel)
+	defer stop()
 	select {
 	case t := <-s.ch:
 		return t
@@ -192,21 +195,54 @@ func (f *flight) await(ctx context.Context, cancel <-chan struct{}, s *seating) 
 	return <-s.ch
 }
 
-// awaitRecord waits until the record is on disk, or will not be; the error is why
-// the caller no longer waits. It has not waited when the record was there already:
-// what another payload is compared with is on disk before anybody is told of it.
+// awaitRecord waits until the record is on disk, or will not be. It is false when
+// it was there already: what another payload is compared with is on disk before
+// anybody is told of it. Who waits here has no seat: the flight is of another's
+// request, and ends when those leave who want it.
 func (f *flight) awaitRecord(ctx context.Context, cancel <-chan struct{}) (waited bool, err error) {
 	f.mu.Lock()
-	recorded := f.rec.Revision > 0
-	f.mu.Unlock()
-	if recorded {
+	switch {
+	case f.rec.Revision > 0:
+		f.mu.Unlock()
 		return false, nil
+	case f.over:
+		f.mu.Unlock()
+		return true, nil
+	case f.recorded == nil:
+		f.recorded = make(chan struct{})
 	}
-	s := &seating{recordOnly: true}
-	if f.sit(s, ownBegin, time.Time{}) == grantSeat {
-		f.await(ctx, cancel, s)
+	recorded := f.recorded
+	f.mu.Unlock()
+	early, stop := lead(ctx, cancel)
+	defer stop()
+	select {
+	case <-recorded:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-cancel:
+		err = context.Canceled
+	case <-early:
+		err = context.DeadlineExceeded
 	}
-	return true, s.cause
+	return true, err
+}
+
+// tellRecorded ends the waits for the record. The lock is held.
+func (f *flight) tellRecorded() {
+	if f.recorded != nil {
+		close(f.recorded)
+		f.recorded = nil
+	}
+}
+
+// lead fires where RoundTrip gives up early.
+func lead(ctx context.Context, cancel <-chan struct{}) (early <-chan time.Time, stop func() bool) {
+	deadline, ok := ctx.Deadline()
+	if !ok || cancel == nil {
+		return nil, func() bool { return false }
+	}
+	timer := time.NewTimer(time.Until(deadline) - clientTimeoutLead)
+	return timer.C, timer.Stop
 }
 
 // clientTimeoutLead is how long before http.Client.Timeout fires RoundTrip
@@ -386,6 +422,8 @@ func (c *Client) tellAll(f *flight, m machine, cmd command) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tellLeavers()
+	f.over = true
+	f.tellRecorded()
 	var seats []seat
 	f.owners, _, seats = f.owners.step(ownerEvent{kind: ownDone})
 	first := true
