@@ -144,7 +144,7 @@ func axes() []axis {
 				cfg:  script(says(400, `{"__type":"ThrottlingException"}`, "X-Amzn-Requestid", "a1", "X-Amz-Retry-After", "90000")),
 				play: paused(90 * time.Second), with: "Confirmed, 1m30s later", without: "Confirmed, sooner than 1m30s"},
 			{contract: GoCardlessPro, field: "Hints", change: withoutHints,
-				cfg:  script(says(429, `{}`, "RateLimit-Reset", "Sat, 01 Jan 2000 00:01:00 GMT")), // a minute after a bubble begins
+				cfg:  script(says(429, `{}`, "RateLimit-Limit", "1000", "RateLimit-Reset", "Sat, 01 Jan 2000 00:01:00 GMT")), // a minute after a bubble begins
 				play: paused(minute), with: "Confirmed, 1m0s later", without: "Confirmed, sooner than 1m0s"},
 			{contract: hinted(), field: "Hints", change: withoutHints,
 				cfg:  script(says(429, `{}`, "X-Reset", "946684920")), // two minutes after a bubble begins

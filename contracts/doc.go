@@ -55,17 +55,17 @@
 //	checkout-actions                       Cko-Idempotency-Key                    24 h      vendor
 //	mollie-payments                        Idempotency-Key                        1 h       vendor
 //	mollie-v2                              Idempotency-Key                        1 h       vendor
-//	worldpay-wpg                           Idempotency-Key                        24 h      vendor
-//	worldline-connect                      X-GCS-Idempotence-Key                  24 h      vendor
+//	worldpay-wpg                           Idempotency-Key                        24 h      vendor, no host
+//	worldline-connect                      X-GCS-Idempotence-Key                  24 h      vendor, no host
 //	worldline-direct                       X-GCS-Idempotence-Key                  24 h      vendor
 //	ppro                                   Request-Idempotency-Key                24 h      vendor
 //	bluesnap                               Idempotency-Key                        not said  vendor
 //	payroc                                 Idempotency-Key                        not said  vendor
 //	finix                                  JSON /idempotency_id                   not said  vendor
-//	epay                                   Idempotency-Key                        24 h      vendor
+//	epay                                   Idempotency-Key                        24 h      vendor, no host
 //	yuno                                   X-Idempotency-Key                      24 h      vendor
-//	moneyhash                              X-Idempotency-Key                      24 h      vendor
-//	solidgate-v2                           Idempotency-Key                        not said  vendor
+//	moneyhash                              X-Idempotency-Key                      24 h      vendor, no host
+//	solidgate-v2                           Idempotency-Key                        not said  vendor, no host
 //	solidgate-v2-lists                     none                                             vendor
 //	klarna                                 Klarna-Idempotency-Key                 24 h      vendor
 //	affirm                                 Idempotency-Key                        not said  vendor
@@ -99,7 +99,7 @@
 //	column-transfers                       Idempotency-Key                        30 days   vendor
 //	qonto-transfers                        X-Qonto-Idempotency-Key                30 min    vendor
 //	qonto-transfer-batch                   JSON /external_transfers/*/idempotency_key not said  unsure
-//	open-banking-uk                        X-Idempotency-Key                      24 h      secondary
+//	open-banking-uk                        X-Idempotency-Key                      24 h      secondary, no host
 //	revolut-pay                            JSON /request_id                       14 days   vendor
 //	revolut-transfers                      JSON /request_id                       not said  vendor
 //	revolut-payout-links                   JSON /request_id                       not said  vendor
@@ -128,11 +128,11 @@
 //	mangopay-v2                            Idempotency-Key                        24 h      vendor
 //	bvnk-v1                                X-Idempotency-Key                      not said  vendor
 //	bvnk-v2                                Idempotency-Key                        not said  vendor
-//	interchecks                            Idempotency-Key                        24 h      vendor
+//	interchecks                            Idempotency-Key                        24 h      vendor, no host
 //	integrated-finance                     X-Idempotency-Key                      not said  vendor
 //	checkbook-v3                           Idempotency-Key                        3 min     vendor
 //	nium                                   Idempotency-Key                        24 h      unsure
-//	nium-travel                            X-Request-Id                           not said  unsure
+//	nium-travel                            X-Request-Id                           not said  unsure, no host
 //	lithic-v1                              Idempotency-Key                        24 h      vendor
 //	lithic-cards                           Idempotency-Key                        24 h      vendor
 //	lithic-payments                        JSON /token                            not said  vendor
@@ -144,7 +144,7 @@
 //	marqeta-gpa-orders                     JSON /token                            not said  vendor
 //	marqeta-peer-transfers                 JSON /token                            not said  vendor
 //	marqeta-card-transitions               JSON /token                            not said  vendor
-//	enfuce-issuer                          X-Idempotency-Key                      24 h      vendor
+//	enfuce-issuer                          X-Idempotency-Key                      24 h      vendor, no host
 //	solid-v1                               Sd-Idempotency-Key                     24 h      vendor
 //	solid-v2                               Idempotency-Key                        24 h      vendor
 //	circle-mint                            JSON /idempotencyKey                   not said  vendor
@@ -161,10 +161,10 @@
 //	aws-dynamodb-execute-transaction       JSON /ClientRequestToken               10 min    vendor
 //	aws-dynamodb-import-table              JSON /ClientToken                      8 h       vendor
 //	aws-dynamodb-export-table              JSON /ClientToken                      8 h       vendor
-//	aws-sqs-fifo                           JSON /MessageDeduplicationId           5 min     vendor
-//	aws-sns-fifo                           form MessageDeduplicationId            5 min     vendor
+//	aws-sqs-fifo                           JSON /MessageDeduplicationId           5 min     vendor, no host
+//	aws-sns-fifo                           form MessageDeduplicationId            5 min     vendor, no host
 //	aws-ecs-run-task                       JSON /clientToken                      1 h       vendor
-//	aws-step-functions                     JSON /name                             90 days   vendor
+//	aws-step-functions                     JSON /name                             90 days   vendor, no host
 //	aws-lambda-durable                     X-Amz-Durable-Execution-Name           not said  vendor
 //	aws-secretsmanager-create-secret       JSON /ClientRequestToken               not said  vendor
 //	aws-secretsmanager-put-secret-value    JSON /ClientRequestToken               not said  vendor
@@ -174,13 +174,13 @@
 //	aws-efs-create-file-system             JSON /CreationToken                    not said  vendor
 //	aws-route53-create-hosted-zone         XML /CreateHostedZoneRequest/CallerReference not said  vendor
 //	aws-cloudformation-create-stack        form ClientRequestToken                not said  vendor
-//	google-aip-155                         query requestId                        not said  vendor
+//	google-aip-155                         query requestId                        not said  vendor, no host
 //	google-compute-v1                      query requestId                        not said  vendor
 //	google-bigquery-queries                JSON /requestId                        15 min    vendor
 //	google-chat-messages                   query requestId                        not said  vendor
 //	google-chat-spaces                     query requestId                        not said  vendor
 //	google-chat-space-setup                JSON /requestId                        not said  vendor
-//	azure-communication-email              Repeatability-Request-Id               5 min     vendor
+//	azure-communication-email              Repeatability-Request-Id               5 min     vendor, no host
 //	azure-communication-email-operations   none                                             vendor
 //	azure-communication-rooms              Repeatability-Request-Id               5 min     vendor
 //	twilio-payments                        form IdempotencyKey                    not said  vendor
@@ -196,7 +196,7 @@
 //	courier-send                           Idempotency-Key                        3 days    vendor
 //	knock-trigger                          Idempotency-Key                        24 h      vendor
 //	customerio-send                        none                                             secondary
-//	telnyx-v2                              Idempotency-Key                        not said  vendor
+//	telnyx-v2                              Idempotency-Key                        not said  vendor, no host
 //	openai-v1                              none                                             vendor
 //	openai-batches                         none                                             vendor
 //	openai-fine-tuning-jobs                none                                             vendor
@@ -224,15 +224,15 @@
 //	lob-mail                               Idempotency-Key                        24 h      vendor
 //	docusign-envelopes                     none                                             vendor
 //	workos-audit-logs                      Idempotency-Key                        24 h      vendor
-//	inngest-event                          JSON /id                               24 h      vendor
-//	inngest-events                         JSON /*/id                             24 h      vendor
+//	inngest-event                          JSON /id                               24 h      vendor, no host
+//	inngest-events                         JSON /*/id                             24 h      vendor, no host
 //	check-payroll                          X-Idempotency-Key                      24 h      vendor
 //	fullstory-v2                           Idempotency-Key                        24 h      vendor
 //	deel-v2                                Idempotency-Key                        24 h      vendor
-//	merge-unified                          Idempotency-Key                        24 h      vendor
+//	merge-unified                          Idempotency-Key                        24 h      vendor, no host
 //	dropbox-sign-v3                        Idempotency-Key                        24 h      vendor
 //	dropbox-sign-send                      Idempotency-Key                        24 h      vendor
 //	aliyun-rpa-create-task                 X-Idempotent-Request-ID                3 min     vendor
-//	ietf-idempotency-key                   Idempotency-Key, quoted                not said  vendor
-//	oasis-repeatable-requests              Repeatability-Request-ID               5 min     vendor
+//	ietf-idempotency-key                   Idempotency-Key, quoted                not said  vendor, no host
+//	oasis-repeatable-requests              Repeatability-Request-ID               5 min     vendor, no host
 package contracts
