@@ -8,10 +8,11 @@ import (
 
 func cards() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		SquarePayments, SquareRefunds, SquareTerminal, SquareOrders, SquareCommerce, SquareBookings, SquarePeople,
+		SquarePayments, SquareRefunds, SquareTerminal, SquareOrders, SquareCommerce, SquareBookings,
+		SquareCustomers, SquareCards, SquarePeople,
 		AdyenCheckout, AdyenTransfers,
-		CheckoutPayments, CheckoutActions,
-		MolliePayments, MollieV2,
+		CheckoutPayments, CheckoutPaymentActions, CheckoutActions,
+		MolliePayments, MollieRefunds, MollieV2,
 	}
 }
 
@@ -31,15 +32,18 @@ func square(name string, key oncehttp.KeyRule, paths ...string) oncehttp.Contrac
 		Key:      key,
 		Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 		Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+		// The version is on every success, and every error has a category.
+		Origin: oncehttp.Marker{Headers: []string{"Square-Version"}, Pointer: "/errors/*/category"},
 		Answers: []oncehttp.Answer{
 			{At: []string{"/errors/*/code"}, Codes: []string{"IDEMPOTENCY_KEY_REUSED"}, Verdict: oncehttp.VerdictMismatch},
 			{At: []string{"/errors/*/code"}, Codes: []string{"TEMPORARY_ERROR"}, Verdict: oncehttp.VerdictInProgress},
 		},
 		Proof: oncehttp.ProofVendor,
-		AsOf:  "2026-10-06",
+		AsOf:  "2026-11-30",
 		Sources: []string{
 			"https://developer.squareup.com/docs/working-with-apis/idempotency",
 			"https://developer.squareup.com/forums/t/how-long-are-idempotency-keys-retained-for-the-createpayment-endpoint/28303",
+			"https://developer.squareup.com/forums/t/support-for-api-versions/2896",
 			"github.com/square/connect-api-specification@5733f6624e:api.json",
 		},
 	}
@@ -93,10 +97,37 @@ var SquareCommerce = square("square-commerce", oncehttp.KeyRule{Max: 128, Need: 
 // SquareBookings is the creation and cancelling of bookings.
 var SquareBookings = square("square-bookings", oncehttp.KeyRule{Max: 255}, "/v2/bookings", "/v2/bookings/*/cancel")
 
-// SquarePeople is the creation of cards on file, customers, subscriptions and
-// team members, of whose keys no length is published.
-var SquarePeople = square("square-people", oncehttp.KeyRule{Need: oncehttp.NeedSome},
-	"/v2/cards", "/v2/customers", "/v2/subscriptions", "/v2/team-members")
+// SquareCustomers is the creation of customers, of whose keys no length is
+// published. Only the newest hundred are looked through.
+var SquareCustomers = squareCustomers()
+
+func squareCustomers() oncehttp.Contract {
+	c := square("square-customers", oncehttp.KeyRule{Need: oncehttp.NeedSome}, "/v2/customers")
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/reference_id"}
+	c.Lookups = []oncehttp.Lookup{{
+		URL:       "/v2/customers?sort_field=CREATED_AT&sort_order=DESC&limit=100",
+		Items:     "/customers",
+		Where:     "/reference_id",
+		Reference: "/id",
+	}}
+	c.Sources = append(c.Sources, "https://developer.squareup.com/reference/square/customers/list-customers")
+	return c
+}
+
+// SquareCards is the keeping of cards on file.
+var SquareCards = squareCards()
+
+func squareCards() oncehttp.Contract {
+	c := square("square-cards", oncehttp.KeyRule{Need: oncehttp.NeedSome}, "/v2/cards")
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/card/reference_id"}
+	c.Lookups = []oncehttp.Lookup{{URL: "/v2/cards?reference_id={id}", Items: "/cards", Where: "/reference_id", Reference: "/id"}}
+	c.Sources = append(c.Sources, "https://developer.squareup.com/explorer/square/cards-api/list-cards")
+	return c
+}
+
+// SquarePeople is the creation of subscriptions and team members, of whose keys
+// no length is published.
+var SquarePeople = square("square-people", oncehttp.KeyRule{Need: oncehttp.NeedSome}, "/v2/subscriptions", "/v2/team-members")
 
 // AdyenCheckout is the POSTs of the Checkout API and of the classic Payments
 // API. An error marked transient-error: true had no effect and may be sent
@@ -149,10 +180,24 @@ func checkoutPayments() oncehttp.Contract {
 	return c
 }
 
-// CheckoutActions is what is done with a payment that exists, payment contexts,
-// and transfers between entities, under the same rules.
-var CheckoutActions = checkout("checkout-actions", "/payment-contexts", "/transfers",
-	"/payments/*/authorizations", "/payments/*/cancellations", "/payments/*/captures", "/payments/*/refunds", "/payments/*/voids")
+// CheckoutPaymentActions is what is done with a payment that exists, under the
+// same rules. An action is found among those of its payment, declined ones too: a
+// success says no more than that it was taken on.
+var CheckoutPaymentActions = checkoutPaymentActions()
+
+func checkoutPaymentActions() oncehttp.Contract {
+	c := checkout("checkout-payment-actions",
+		"/payments/*/authorizations", "/payments/*/captures", "/payments/*/refunds", "/payments/*/voids")
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/reference"}
+	c.Lookups = []oncehttp.Lookup{{URL: "/payments/{path.2}/actions", Items: "/*", Where: "/reference", Reference: "/id"}}
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources, "https://www.checkout.com/docs/previous/payments/manage-payments/get-payment-actions")
+	return c
+}
+
+// CheckoutActions is payment contexts, transfers between entities, and the
+// cancelling of a payment's retries, under the same rules.
+var CheckoutActions = checkout("checkout-actions", "/payment-contexts", "/transfers", "/payments/*/cancellations")
 
 func checkout(name string, paths ...string) oncehttp.Contract {
 	return oncehttp.Contract{
@@ -190,16 +235,31 @@ func checkout(name string, paths ...string) oncehttp.Contract {
 var MolliePayments = molliePayments()
 
 func molliePayments() oncehttp.Contract {
-	c := mollie("mollie-payments")
-	c.Match.Path, c.Match.Exact = "/v2/payments", true
-	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"}
-	c.Lookups = []oncehttp.Lookup{{
-		URL:       "/v2/payments?limit=250",
-		Items:     "/_embedded/payments",
-		Where:     "/metadata/oncehttp",
-		Reference: "/id",
-	}}
+	c := mollieObject("mollie-payments", "/v2/payments", "/v2/payments?limit=250", "/_embedded/payments")
 	c.Sources = append(c.Sources, "https://docs.mollie.com/reference/list-payments")
+	return c
+}
+
+// MollieRefunds is the refund of payments, found among the refunds of its payment.
+var MollieRefunds = mollieRefunds()
+
+func mollieRefunds() oncehttp.Contract {
+	c := mollieObject("mollie-refunds", "/v2/payments/*/refunds", "/v2/payments/{path.3}/refunds?limit=250", "/_embedded/refunds")
+	c.Sources = append(c.Sources, "https://docs.mollie.com/reference/list-payment-refunds")
+	return c
+}
+
+// mollieObject is MollieV2 for the creation of one kind of object. Its answers
+// have links, to the object or to what documents the error; not so all of the
+// rest of the API's, some of which are empty.
+func mollieObject(name, path, list, items string) oncehttp.Contract {
+	c := mollie(name)
+	c.Match.Path, c.Match.Exact = path, true
+	c.Origin = oncehttp.Marker{Pointer: "/_links"}
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"}
+	c.Lookups = []oncehttp.Lookup{{URL: list, Items: items, Where: "/metadata/oncehttp", Reference: "/id"}}
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources, "https://docs.mollie.com/reference/handling-errors")
 	return c
 }
 

@@ -31,10 +31,11 @@ func disguises() []disguise {
 			{"an error without a class", says(200, `{"errors":[{"message":"oops"}]}`), unknown, "", ""},
 			{"no error", says(200, `{"data":{"act":{"id":"t1"}}}`), done, "", ""},
 		}},
-		{of(SquarePayments, SquareRefunds, SquareTerminal, SquareOrders, SquareCommerce, SquareBookings, SquarePeople), []worded{
+		{of(SquarePayments, SquareRefunds, SquareTerminal, SquareOrders, SquareCommerce, SquareBookings, SquareCustomers, SquareCards, SquarePeople), []worded{
 			{"try the key again", says(500, `{"errors":[{"category":"API_ERROR","code":"TEMPORARY_ERROR"}]}`), running, running, ""},
 			{"another 500", says(500, `{"errors":[{"category":"API_ERROR","code":"INTERNAL_SERVER_ERROR"}]}`), failing, failing, ""},
-			{"mismatch", says(400, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"IDEMPOTENCY_KEY_REUSED"}]}`), refused, unknown, ""},
+			{"mismatch", says(400, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"IDEMPOTENCY_KEY_REUSED"}]}`, "Square-Version", "2026-10-15"), refused, unknown, ""},
+			{"mismatch, by its category alone", says(400, `{"errors":[{"category":"INVALID_REQUEST_ERROR","code":"IDEMPOTENCY_KEY_REUSED"}]}`), refused, "", ""},
 		}},
 		{of(AdyenCheckout, AdyenTransfers), []worded{
 			{"704 in a 422", says(422, `{"status":422,"errorCode":"704"}`, "Transient-Error", "true"), running, running, ""},
@@ -42,7 +43,7 @@ func disguises() []disguise {
 			{"another 422", says(422, `{"status":422,"errorCode":"14_030"}`), refused, unknown, ""},
 			{"keys are down", says(503, `{"status":503,"errorCode":"703"}`, "Transient-Error", "true"), throttled, throttled, ""},
 		}},
-		{of(CheckoutPayments, CheckoutActions), []worded{
+		{of(CheckoutPayments, CheckoutPaymentActions, CheckoutActions), []worded{
 			{"conflict", says(409, ``, "Cko-Request-Id", "r1"), running, running, ""},
 			{"a conflict without its mark", says(409, ``), unknown, unknown, ""},
 			{"refusal", says(422, `{"error_codes":["amount_invalid"]}`, "Cko-Request-Id", "r1"), refused, unknown, ""},

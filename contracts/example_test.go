@@ -65,6 +65,7 @@ func ExampleFor() {
 	}
 	// Output:
 	// mollie-payments: Idempotency-Key, known for 1h0m0s
+	// mollie-refunds: Idempotency-Key, known for 1h0m0s
 	// mollie-v2: Idempotency-Key, known for 1h0m0s
 }
 

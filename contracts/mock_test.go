@@ -192,6 +192,9 @@ func markOf(m oncehttp.Marker, usual string) mockserver.Mark {
 	if len(m.Headers) > 0 {
 		out.Header = m.Headers[0]
 	}
+	if strings.Contains(m.Pointer, "*") {
+		out.Pointer = "" // it stands in errors only, and the header on all
+	}
 	if len(m.Status) > 0 && (usual != "" || out == mockserver.Mark{}) {
 		out.Status = m.Status[0]
 	}
