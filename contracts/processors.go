@@ -8,8 +8,8 @@ import (
 
 func processors() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		WorldpayWPG, WorldlineConnect, WorldlineDirect, PPRO, BlueSnap, Payroc, Finix, EPay,
-		Yuno, MoneyHash, Solidgate, SolidgateLists, Klarna, Affirm, Whop,
+		WorldpayWPG, WorldlineConnect, WorldlineDirect, PPRO, BlueSnap, Payroc, Finix, FinixAuthorizations, EPay,
+		Yuno, MoneyHash, Solidgate, SolidgateLists, Klarna, KlarnaCaptures, KlarnaRefunds, Affirm, Whop,
 	}
 }
 
@@ -176,27 +176,48 @@ var Payroc = oncehttp.Contract{
 	Sources:  []string{"https://docs.payroc.com/api/idempotency"},
 }
 
-// Finix is the creation of transfers, authorizations and reversals. Of a repeat
-// one of its pages says that it brings the first answer, another that it is
-// refused: an error after a lost answer settles nothing.
-var Finix = oncehttp.Contract{
-	Name: "finix",
-	Match: oncehttp.Match{
-		Hosts:   []string{"finix.live-payments-api.com", "finix.sandbox-payments-api.com"},
-		Paths:   []string{"/authorizations", "/transfers", "/transfers/*/reversals"},
-		Exact:   true,
-		Methods: []string{http.MethodPost},
-	},
-	Carrier:  jsonField("/idempotency_id"),
-	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
-	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
-	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
-	Sources: []string{
-		"https://docs.finix.com/additional-resources/developers/authentication-and-api-basics/idempotent-request",
-		"https://docs.finix.com/api/section/idempotent-requests",
-	},
+// Finix is the creation of transfers and reversals. Of a repeat one of its pages
+// says that it brings the first answer, another that it is refused: an error after
+// a lost answer settles nothing. A look-up by the key does; a failed transfer has
+// one too, and is not taken for an effect.
+var Finix = finix("finix", "transfers", "/transfers", "/transfers/*/reversals")
+
+// FinixAuthorizations is the creation of authorizations, under the same rules.
+var FinixAuthorizations = finix("finix-authorizations", "authorizations", "/authorizations")
+
+func finix(name, list string, paths ...string) oncehttp.Contract {
+	in := func(state string) oncehttp.Lookup {
+		return oncehttp.Lookup{
+			URL:       "/" + list + "?idempotency_id={key}",
+			Items:     "/_embedded/" + list,
+			Where:     "/idempotency_id",
+			State:     "/state",
+			Is:        state,
+			Reference: "/id",
+		}
+	}
+	return oncehttp.Contract{
+		Name: name,
+		Match: oncehttp.Match{
+			Hosts:   []string{"finix.live-payments-api.com", "finix.sandbox-payments-api.com"},
+			Paths:   paths,
+			Exact:   true,
+			Methods: []string{http.MethodPost},
+		},
+		Carrier:  jsonField("/idempotency_id"),
+		Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+		Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+		Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
+		Lookups:  []oncehttp.Lookup{in("SUCCEEDED"), in("PENDING")},
+		Proof:    oncehttp.ProofVendor,
+		AsOf:     "2026-11-30",
+		Sources: []string{
+			"https://docs.finix.com/additional-resources/developers/authentication-and-api-basics/idempotent-request",
+			"https://docs.finix.com/api/section/idempotent-requests",
+			"https://docs.finix.com/additional-resources/developers/authentication-and-api-basics/pagination",
+			"github.com/finix-payments/finix-python@1e7d0ecd0b:finix/api/transfers_api.py, finix/api/authorizations_api.py",
+		},
+	}
 }
 
 // EPay is the creation, refund and voiding of payments at ePay (epay.eu). It names
@@ -315,15 +336,39 @@ var Klarna = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Form: oncehttp.FormDerived},
 	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchReplays},
 	Window:   oncehttp.Window{Length: day},
-	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
+	// An error has the id in its body too.
+	Origin: oncehttp.Marker{Headers: []string{"Klarna-Correlation-Id"}, Pointer: "/correlation_id"},
+	Proof:  oncehttp.ProofVendor,
+	AsOf:   "2026-11-30",
 	Sources: []string{
 		"https://docs.klarna.com/api/kn/integration-resilience",
 		"https://docs.klarna.com/api/ordermanagement/",
-		"https://docs.klarna.com/api/escalation-and-retry-policy/",
+		"https://docs.klarna.com/api/errors",
 		"https://docs.klarna.com/acquirer/klarna/get-started/integration-resilience/api-urls/",
 		"github.com/klarna/kco_rest_java@25be376ab1:TokensApi.java",
+		"github.com/klarna/kco_rest_php@0388dcd891:README.md",
 	},
+}
+
+// KlarnaCaptures is the capture of an order, found among those of the order by a
+// reference that settlement files show too.
+var KlarnaCaptures = klarnaOrder("klarna-captures", "captures", oncehttp.Lookup{
+	URL: "/ordermanagement/v1/orders/{path.4}/captures", Items: "/*", Where: "/reference", Reference: "/capture_id",
+})
+
+// KlarnaRefunds is the refund of an order, found in the order in the same way.
+var KlarnaRefunds = klarnaOrder("klarna-refunds", "refunds", oncehttp.Lookup{
+	URL: "/ordermanagement/v1/orders/{path.4}", Items: "/refunds", Where: "/reference", Reference: "/refund_id",
+})
+
+func klarnaOrder(name, action string, lookup oncehttp.Lookup) oncehttp.Contract {
+	c := Klarna
+	c.Name = name
+	c.Match.Paths, c.Match.Exact = []string{"/ordermanagement/v1/orders/*/" + action}, true
+	c.Match.Methods = []string{http.MethodPost}
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/reference"}
+	c.Lookups = []oncehttp.Lookup{lookup}
+	return c
 }
 
 // Affirm is the Transactions API. An account with Split Capture is refused
