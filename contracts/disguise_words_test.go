@@ -25,11 +25,12 @@ func disguises() []disguise {
 			{"mismatch", says(409, `{"name":"DUPLICATE_REQUEST_ID"}`, "PayPal-Debug-Id", "d1"), refused, unknown, ""},
 		}},
 		{of(Braintree), []worded{
-			{"validation", says(200, `{"errors":[{"message":"no","extensions":{"errorClass":"VALIDATION"}}],"data":null}`), refused, "", ""},
-			{"limit", says(200, `{"errors":[{"message":"slow","extensions":{"errorClass":"RESOURCE_LIMIT"}}],"data":null}`), throttled, "", ""},
-			{"internal", says(200, `{"errors":[{"message":"oops","extensions":{"errorClass":"INTERNAL"}}],"data":null}`), unknown, "", ""},
-			{"an error without a class", says(200, `{"errors":[{"message":"oops"}]}`), unknown, "", ""},
-			{"no error", says(200, `{"data":{"act":{"id":"t1"}}}`), done, "", ""},
+			{"validation", says(200, `{"errors":[{"message":"no","extensions":{"errorClass":"VALIDATION"}}],"data":null,"extensions":{"requestId":"r1"}}`), refused, "", ""},
+			{"limit", says(200, `{"errors":[{"message":"slow","extensions":{"errorClass":"RESOURCE_LIMIT"}}],"data":null,"extensions":{"requestId":"r1"}}`), throttled, "", ""},
+			{"internal", says(200, `{"errors":[{"message":"oops","extensions":{"errorClass":"INTERNAL"}}],"data":null,"extensions":{"requestId":"r1"}}`), unknown, "", ""},
+			{"an error without a class", says(200, `{"errors":[{"message":"oops"}],"extensions":{"requestId":"r1"}}`), unknown, "", ""},
+			{"no error", says(200, `{"data":{"act":{"id":"t1"}},"extensions":{"requestId":"r1"}}`), done, "", ""},
+			{"no error, says a proxy", says(200, `{"data":{"act":{"id":"t1"}}}`), unknown, "", ""},
 		}},
 		{of(SquarePayments, SquareRefunds, SquareTerminal, SquareOrders, SquareCommerce, SquareBookings, SquareCustomers, SquareCards, SquarePeople), []worded{
 			{"try the key again", says(500, `{"errors":[{"category":"API_ERROR","code":"TEMPORARY_ERROR"}]}`), running, running, ""},

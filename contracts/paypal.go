@@ -108,8 +108,9 @@ var PayPalWebProfilesV1 = payPalKeys(payPal("paypal-web-profiles-v1",
 // the merchant sets, which is no promise. An error comes with status 200; send
 // one mutation a request, since of several some may have been done.
 var Braintree = oncehttp.Contract{
-	Name:  "braintree",
-	Match: oncehttp.Match{Hosts: braintreeHosts(), Path: "/graphql", Exact: true, Methods: []string{http.MethodPost}},
+	Name:   "braintree",
+	Match:  oncehttp.Match{Hosts: braintreeHosts(), Path: "/graphql", Exact: true, Methods: []string{http.MethodPost}},
+	Origin: oncehttp.Marker{Pointer: "/extensions/requestId"},
 	Answers: []oncehttp.Answer{
 		{
 			Status: []int{http.StatusOK}, At: braintreeErrors(), Verdict: oncehttp.VerdictUnknown,
@@ -123,7 +124,7 @@ var Braintree = oncehttp.Contract{
 		{Status: []int{http.StatusOK}, At: []string{"/errors/*/message"}, Codes: []string{"*"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Proof: oncehttp.ProofSecondary,
-	AsOf:  "2026-10-06",
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"github.com/braintree/graphql-api@2252d472d6:CHANGELOG.md, schema.graphql",
 		"https://developer.paypal.com/braintree/in-person/guides/graphql-error-handling",
