@@ -99,7 +99,7 @@ func disguises() []disguise {
 			{"60106", says(503, `{"message":[{"code":"60106"}]}`), throttled, throttled, ""},
 			{"another code", says(400, `{"message":[{"code":"10001"}]}`), refused, unknown, ""},
 		}},
-		{of(TossPayments), []worded{
+		{of(TossPayments, TossPaymentsConfirm), []worded{
 			{"processing", says(409, `{"code":"IDEMPOTENT_REQUEST_PROCESSING"}`), running, running, ""},
 			{"another code", says(409, `{"code":"ALREADY_CANCELED_PAYMENT"}`), refused, unknown, ""},
 		}},

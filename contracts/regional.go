@@ -8,7 +8,7 @@ import (
 
 func regional() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		TossPayments, MercadoPagoPayments, MercadoPagoRefunds, DOKU, RazorpayPayouts, RazorpayTransfers,
+		TossPayments, TossPaymentsConfirm, MercadoPagoPayments, MercadoPagoRefunds, DOKU, RazorpayPayouts, RazorpayTransfers,
 		PaystackTransactions, PaystackTransfers, PaystackCharges, Flutterwave, Fintoc,
 	}
 }
@@ -36,6 +36,25 @@ var TossPayments = oncehttp.Contract{
 		"https://docs.tosspayments.com/reference/using-api/authorization",
 		"https://docs.tosspayments.com/reference/using-api/idempotency-key",
 	},
+}
+
+// TossPaymentsConfirm is the confirmation of a payment, which is found by its own
+// key once it is done, or waits for a transfer to a virtual account.
+var TossPaymentsConfirm = tossPaymentsConfirm()
+
+func tossPaymentsConfirm() oncehttp.Contract {
+	in := func(status string) oncehttp.Lookup {
+		return oncehttp.Lookup{URL: "/v1/payments/{/paymentKey}", State: "/status", Is: status, Reference: "/paymentKey"}
+	}
+	c := TossPayments
+	c.Name = "toss-payments-confirm"
+	c.Match.Path, c.Match.Exact = "/v1/payments/confirm", true
+	c.Lookups = []oncehttp.Lookup{in("DONE"), in("WAITING_FOR_DEPOSIT")}
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)],
+		"https://docs.tosspayments.com/reference",
+		"github.com/tosspayments/tosspayments-java-sdk@081a4c6127:payments-sdk/src/main/java/com/tosspayments/api/PaymentsApi.java")
+	return c
 }
 
 // MercadoPagoPayments is the creation of payments, which is refused without a
@@ -143,7 +162,8 @@ func razorpayPayouts(status string) oncehttp.Lookup {
 }
 
 // RazorpayTransfers is direct transfers of Route, whose header is another than
-// that of payouts.
+// that of payouts. Only the newest hundred are looked through; one that failed is
+// not taken for an effect.
 var RazorpayTransfers = oncehttp.Contract{
 	Name:     "razorpay-transfers",
 	Match:    oncehttp.Match{Hosts: []string{"api.razorpay.com"}, Path: "/v1/transfers", Exact: true, Methods: []string{http.MethodPost}},
@@ -152,9 +172,27 @@ var RazorpayTransfers = oncehttp.Contract{
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
 	Answers:  []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
+	Lookups:  []oncehttp.Lookup{razorpayTransfers("p*"), razorpayTransfers("created")},
+	Plant:    oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/notes/oncehttp"},
 	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
-	Sources:  []string{"https://razorpay.com/docs/api/payments/route/transfers/direct-transfers-idempotent-request"},
+	AsOf:     "2026-11-30",
+	Sources: []string{
+		"https://razorpay.com/docs/api/payments/route/transfers/direct-transfers-idempotent-request",
+		"https://razorpay.com/docs/api/payments/route/transfers/fetch-transfers-payment/",
+		"github.com/razorpay/razorpay-node@0049776959:lib/resources/transfers.js",
+	},
+}
+
+// razorpayTransfers looks for pending, processed and partially reversed ones by p*.
+func razorpayTransfers(status string) oncehttp.Lookup {
+	return oncehttp.Lookup{
+		URL:       "/v1/transfers?count=100",
+		Items:     "/items",
+		Where:     "/notes/oncehttp",
+		State:     "/status",
+		Is:        status,
+		Reference: "/id",
+	}
 }
 
 // PaystackTransactions is the start of transactions. The key is the caller's own
@@ -202,8 +240,12 @@ func paystack(c oncehttp.Contract) oncehttp.Contract {
 	c.Match.Hosts, c.Match.Exact, c.Match.Methods = []string{"api.paystack.co"}, true, []string{http.MethodPost}
 	c.Carrier = jsonField("/reference")
 	c.Window = oncehttp.Window{Kind: oncehttp.WindowUnknown}
-	c.Proof, c.AsOf = oncehttp.ProofVendor, "2026-10-06"
-	c.Sources = []string{"github.com/PaystackOSS/openapi@9678dea922:dist/paystack.yaml, dist/betting.yaml"}
+	c.Origin = oncehttp.Marker{Pointer: "/status", Values: []string{"true", "false"}}
+	c.Proof, c.AsOf = oncehttp.ProofVendor, "2026-11-30"
+	c.Sources = []string{
+		"github.com/PaystackOSS/openapi@9678dea922:dist/paystack.yaml, dist/betting.yaml",
+		"github.com/PaystackOSS/openapi@41135dff93:default/responses/response.yaml",
+	}
 	return c
 }
 
@@ -216,11 +258,13 @@ var Flutterwave = oncehttp.Contract{
 	},
 	Carrier: header("X-Idempotency-Key"),
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Origin:  oncehttp.Marker{Pointer: "/status", Values: []string{"success", "failed"}},
 	Replay:  marked("X-Idempotency-Cache-Hit", "true"),
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	AsOf:    "2026-11-30",
 	Sources: []string{
 		"https://developer.flutterwave.com/docs/idempotency",
+		"https://developer.flutterwave.com/docs/api-headers",
 		"https://developer.flutterwave.com/docs/environments",
 	},
 }
@@ -235,8 +279,12 @@ var Fintoc = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 255},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: day, After: oncehttp.ExpiryExecutes},
+	Origin:   oncehttp.Marker{Headers: []string{"X-Request-Id"}},
 	Stored:   oncehttp.Stored{Failures: oncehttp.KeepingYes, Except: []int{502, 503, 504}},
 	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
-	Sources:  []string{"https://docs.fintoc.com/api/fintoc-api/idempotent-requests"},
+	AsOf:     "2026-11-30",
+	Sources: []string{
+		"https://docs.fintoc.com/api/fintoc-api/idempotent-requests",
+		"https://docs.fintoc.com/es/api/fintoc-api/request-ids",
+	},
 }
