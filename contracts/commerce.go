@@ -24,6 +24,7 @@ var ShopifyGraphQL = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Need: oncehttp.NeedSome},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Origin:   shopifyOrigin(),
 	Answers: []oncehttp.Answer{
 		{
 			Status: []int{200}, At: shopifyUserErrors("code"), Codes: []string{"IDEMPOTENCY_CONCURRENT_REQUEST"},
@@ -47,13 +48,18 @@ var ShopifyGraphQL = oncehttp.Contract{
 	},
 	Stored: oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
 	Proof:  oncehttp.ProofVendor,
-	AsOf:   "2026-10-06",
+	AsOf:   "2026-11-30",
 	Sources: []string{
 		"https://shopify.dev/docs/api/usage/implementing-idempotency.md",
 		"https://shopify.dev/docs/api/usage/idempotent-requests",
 		"https://shopify.dev/changelog/making-idempotency-mandatory-for-inventory-adjustments-and-refund-mutations",
+		"github.com/Shopify/shopify-api-ruby@08e889de3e:lib/shopify_api/clients/http_client.rb",
 	},
 }
+
+// shopifyOrigin is what Shopify's own clients read from an answer, errors included,
+// to report it by.
+func shopifyOrigin() oncehttp.Marker { return oncehttp.Marker{Headers: []string{"X-Request-Id"}} }
 
 // shopifyUserErrors are where the mutations that take the directive put one field
 // of their errors.
@@ -75,7 +81,8 @@ func shopifyUserErrors(field string) []string {
 }
 
 // ShopifyRESTPayments pays a checkout by the REST Admin API, which is no longer
-// developed. How long the token is kept is not written down.
+// developed. How long the token is kept is not written down. A payment is found
+// among those of its checkout, which versions from 2025-04 on do not list.
 var ShopifyRESTPayments = oncehttp.Contract{
 	Name: "shopify-rest-payments",
 	Match: oncehttp.Match{
@@ -84,7 +91,16 @@ var ShopifyRESTPayments = oncehttp.Contract{
 	},
 	Carrier: jsonField("/payment/unique_token"),
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://shopify.dev/docs/api/admin-rest/usage/idempotent-requests"},
+	Origin:  shopifyOrigin(),
+	Lookups: []oncehttp.Lookup{{
+		URL:   "/admin/api/{path.3}/checkouts/{path.5}/payments.json",
+		Items: "/payments", Where: "/unique_token", State: "/transaction/status", Is: "success", Reference: "/id",
+	}},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
+	Sources: []string{
+		"https://shopify.dev/docs/api/admin-rest/usage/idempotent-requests",
+		"https://shopify.dev/docs/api/admin-rest/2024-01/resources/payment",
+		"github.com/Shopify/shopify-api-ruby@08e889de3e:lib/shopify_api/clients/http_client.rb",
+	},
 }
