@@ -4,8 +4,9 @@ import "github.com/oncehttp/oncehttp"
 
 func billing() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		Xero, QuickBooks, QuickBooksBatch, QuickBooksQuery, ZuoraREST,
-		RecurlyV3, Chargebee, ChargebeeEstimates, StiggREST,
+		Xero, QuickBooks, QuickBooksBatch, QuickBooksQuery, ZuoraREST, ZuoraOrders,
+		RecurlyV3, RecurlyPurchases, RecurlySubscriptions,
+		Chargebee, ChargebeeCustomers, ChargebeeSubscriptions, ChargebeeEstimates, StiggREST,
 	}
 }
 
@@ -25,11 +26,17 @@ var Xero = oncehttp.Contract{
 	Carrier: header("Idempotency-Key"),
 	Key:     oncehttp.KeyRule{Max: 128},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	// Every answer tells what is left of the limits.
+	Origin: oncehttp.Marker{Headers: []string{
+		"Xero-Correlation-Id", "X-MinLimit-Remaining", "X-DayLimit-Remaining", "X-AppMinLimit-Remaining",
+	}},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"github.com/XeroAPI/Xero-OpenAPI@e952d0bda3:xero_accounting.yaml",
 		"https://github.com/XeroAPI/Xero-OpenAPI/pull/571",
+		"https://developer.xero.com/faq/limits",
+		"github.com/XeroAPI/xero-ruby@48ca68da2e:spec/api_error_spec.rb",
 	},
 }
 
@@ -37,6 +44,10 @@ var Xero = oncehttp.Contract{
 func quickBooksHosts() []string {
 	return []string{"quickbooks.api.intuit.com", "sandbox-quickbooks.api.intuit.com"}
 }
+
+// quickBooksOrigin is the id that Intuit gives every request, and its clients keep
+// of every answer.
+func quickBooksOrigin() oncehttp.Marker { return oncehttp.Marker{Headers: []string{"Intuit_tid"}} }
 
 // QuickBooks is what creates, changes and deletes in QuickBooks Online. The key is
 // a parameter of the URL, where logs see it, and must be unique within a company.
@@ -48,11 +59,14 @@ var QuickBooks = oncehttp.Contract{
 	Carrier: query("requestid"),
 	Key:     oncehttp.KeyRule{Max: 50},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Origin:  quickBooksOrigin(),
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	AsOf:    "2026-11-30",
 	Sources: []string{
 		"https://blogs.intuit.com/blog/2015/04/06/15346/",
 		"https://developer.intuit.com/hub/blog/2018/09/10/quickbooks-online-api-best-practices",
+		"https://intuit.github.io/QuickBooks-V3-PHP-SDK/handle-error.html",
+		"github.com/intuit/QuickBooks-V3-PHP-SDK@0c28bc3c45:src/Core/HttpClients/IntuitResponse.php",
 	},
 }
 
@@ -67,9 +81,13 @@ var QuickBooksBatch = oncehttp.Contract{
 	Carrier: query("requestid"),
 	Key:     oncehttp.KeyRule{Max: 36},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Origin:  quickBooksOrigin(),
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://blogs.intuit.com/blog/2015/04/06/15346/"},
+	AsOf:    "2026-11-30",
+	Sources: []string{
+		"https://blogs.intuit.com/blog/2015/04/06/15346/",
+		"github.com/intuit/QuickBooks-V3-PHP-SDK@0c28bc3c45:src/Core/HttpClients/IntuitResponse.php",
+	},
 }
 
 // QuickBooksQuery reads by POST, and changes nothing.
@@ -103,6 +121,7 @@ var ZuoraREST = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 254},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartMethod | oncehttp.PartPath, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: day, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Origin:   oncehttp.Marker{Headers: []string{"Zuora-Request-Id"}},
 	Answers: []oncehttp.Answer{
 		{Status: []int{409}, Verdict: oncehttp.VerdictInProgress},
 		{Status: []int{422}, Verdict: oncehttp.VerdictMismatch},
@@ -131,8 +150,26 @@ var ZuoraREST = oncehttp.Contract{
 	},
 }
 
+// ZuoraOrders is the creation of orders, which are found by their number. It is the
+// caller's own, or the planted one: else Zuora makes it, and nothing is found.
+var ZuoraOrders = zuoraOrders()
+
+func zuoraOrders() oncehttp.Contract {
+	c := ZuoraREST
+	c.Name = "zuora-orders"
+	c.Match.Path, c.Match.Exact, c.Match.Methods = "/v1/orders", true, []string{"POST"}
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/orderNumber"}
+	c.Lookups = []oncehttp.Lookup{{
+		URL: "/v1/orders/{/orderNumber}", State: "/success", Is: "true", Reference: "/order/orderNumber",
+	}}
+	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)],
+		"https://developer.zuora.com/v1-api-reference/api/orders/post_order",
+		"https://developer.zuora.com/v1-api-reference/api/orders/get_order")
+	return c
+}
+
 // RecurlyV3 is every POST of Recurly's API v3. What is known comes from its clients:
-// the header, where it counts, and the mark of a repeat.
+// the header, where it counts, the mark of a repeat, and what every answer has.
 var RecurlyV3 = oncehttp.Contract{
 	Name: "recurly-v3",
 	Match: oncehttp.Match{
@@ -140,13 +177,41 @@ var RecurlyV3 = oncehttp.Contract{
 	},
 	Carrier: header("Idempotency-Key"),
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Origin:  oncehttp.Marker{Headers: []string{"X-Request-Id", "Recurly-Version"}},
 	Replay:  marked("Idempotency-Prior", "true"),
+	Hints:   oncehttp.Hints{Headers: []oncehttp.Hint{{Header: "X-RateLimit-Reset", Kind: oncehttp.HintUnix}}},
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	AsOf:    "2026-11-30",
 	Sources: []string{
 		"github.com/recurly/recurly-client-go@e35e390759:request_options.go, client_response.go",
+		"github.com/recurly/recurly-client-go@019de64def:error.go, purchase_create.go",
 		"https://github.com/recurly/recurly-client-ruby/pull/579",
 	},
+}
+
+// RecurlyPurchases is purchases, found by the number of the customer's order on
+// the newest two hundred invoices, unless their payment has failed.
+var RecurlyPurchases = recurlyObject("recurly-purchases", "/purchases", "/invoices", "paid", "pending")
+
+// RecurlySubscriptions is the creation of subscriptions, found by the same number
+// among the newest two hundred.
+var RecurlySubscriptions = recurlyObject("recurly-subscriptions", "/subscriptions", "/subscriptions", "active", "future")
+
+func recurlyObject(name, path, list string, states ...string) oncehttp.Contract {
+	c := RecurlyV3
+	c.Name, c.Match.Path, c.Match.Exact = name, path, true
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/po_number"}
+	for _, state := range states {
+		c.Lookups = append(c.Lookups, oncehttp.Lookup{
+			URL:       list + "?limit=200&sort=created_at&order=desc",
+			Items:     "/data",
+			Where:     "/po_number",
+			State:     "/state",
+			Is:        state,
+			Reference: "/id",
+		})
+	}
+	return c
 }
 
 // Chargebee is every POST of it but estimates. Keys are forgotten after half an
@@ -168,6 +233,28 @@ var Chargebee = oncehttp.Contract{
 		"https://apidocs.chargebee.com/docs/api/v1/idempotency?prod_cat_ver=1&lang=node",
 		"github.com/chargebee/chargebee-go@2dbd55fa3e:idempotency_constants.go, http_request.go",
 	},
+}
+
+// ChargebeeCustomers is the creation of customers, whose planted id is the
+// customer's own, if the request does not set one.
+var ChargebeeCustomers = chargebeeObject("chargebee-customers", "/customer/id", "/api/{path.2}/customers/{id}",
+	"/api/v2/customers", "/api/v1/customers")
+
+// ChargebeeSubscriptions is the creation of subscriptions, under the same rules.
+var ChargebeeSubscriptions = chargebeeObject("chargebee-subscriptions", "/subscription/id", "/api/{path.2}/subscriptions/{id}",
+	"/api/v2/subscriptions", "/api/v1/subscriptions",
+	"/api/v2/customers/*/subscriptions", "/api/v1/customers/*/subscriptions", "/api/v2/customers/*/subscription_for_items")
+
+func chargebeeObject(name, reference, url string, paths ...string) oncehttp.Contract {
+	c := Chargebee
+	c.Name, c.Match.Paths, c.Match.Exact = name, paths, true
+	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierForm, Name: "id"}
+	c.Lookups = []oncehttp.Lookup{{URL: url, Reference: reference}}
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)],
+		"https://apidocs.chargebee.com/docs/api/customers#create_a_customer",
+		"https://apidocs.chargebee.com/docs/api/subscriptions#create_subscription_for_items")
+	return c
 }
 
 // ChargebeeEstimates are worked out and not kept: they take no key and change
