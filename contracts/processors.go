@@ -371,12 +371,15 @@ func klarnaOrder(name, action string, lookup oncehttp.Lookup) oncehttp.Contract 
 	return c
 }
 
-// Affirm is the Transactions API. An account with Split Capture is refused
-// without a key.
+// Affirm is the Transactions API, the global one too. An account with Split
+// Capture is refused without a key.
 var Affirm = oncehttp.Contract{
 	Name: "affirm",
 	Match: oncehttp.Match{
-		Hosts:   []string{"api.affirm.com", "sandbox.affirm.com"},
+		Hosts: []string{
+			"api.affirm.com", "sandbox.affirm.com",
+			"api.global.affirm.com", "api.global-sandbox.affirm.com", "api.global.sandbox.affirm.com",
+		},
 		Path:    "/api/v1/transactions",
 		Methods: []string{http.MethodPost},
 	},
@@ -384,8 +387,12 @@ var Affirm = oncehttp.Contract{
 	Key:     oncehttp.KeyRule{Need: oncehttp.NeedSome},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
 	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"https://docs.affirm.com/affirm-developers/reference/refund_transaction"},
+	AsOf:    "2026-11-30",
+	Sources: []string{
+		"https://docs.affirm.com/affirm-developers/reference/refund_transaction",
+		"https://docs.affirm.com/developers/v1.0-Global-Integration/docs/global-affirm-integration-guide",
+		"https://docs.affirm.com/en-GB/developers/v1.0-Global-Integration/reference/capture_transaction",
+	},
 }
 
 // Whop is every authenticated POST. The version header is part of what is
