@@ -226,12 +226,14 @@ var Chargebee = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 100},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody},
 	Window:   oncehttp.Window{Length: 30 * minute, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
+	Origin:   oncehttp.Marker{Headers: []string{"Chargebee-Request-Id"}},
 	Replay:   marked("Chargebee-Idempotency-Replayed", "true"),
 	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-10-06",
+	AsOf:     "2026-11-30",
 	Sources: []string{
 		"https://apidocs.chargebee.com/docs/api/v1/idempotency?prod_cat_ver=1&lang=node",
 		"github.com/chargebee/chargebee-go@2dbd55fa3e:idempotency_constants.go, http_request.go",
+		"github.com/chargebee/chargebee-java@b000e1a8a8:src/main/java/com/chargebee/v4/telemetry/SdkTelemetryHeader.java, src/test/java/com/chargebee/v4/telemetry/SdkTelemetryEmitterTest.java",
 	},
 }
 
@@ -250,7 +252,6 @@ func chargebeeObject(name, reference, url string, paths ...string) oncehttp.Cont
 	c.Name, c.Match.Paths, c.Match.Exact = name, paths, true
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierForm, Name: "id"}
 	c.Lookups = []oncehttp.Lookup{{URL: url, Reference: reference}}
-	c.AsOf = "2026-11-30"
 	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)],
 		"https://apidocs.chargebee.com/docs/api/customers#create_a_customer",
 		"https://apidocs.chargebee.com/docs/api/subscriptions#create_subscription_for_items")
