@@ -48,12 +48,16 @@
 //	square-orders                          JSON /idempotency_key                  not said  vendor
 //	square-commerce                        JSON /idempotency_key                  not said  vendor
 //	square-bookings                        JSON /idempotency_key                  not said  vendor
+//	square-customers                       JSON /idempotency_key                  not said  vendor
+//	square-cards                           JSON /idempotency_key                  not said  vendor
 //	square-people                          JSON /idempotency_key                  not said  vendor
 //	adyen-checkout                         Idempotency-Key                        7 days    vendor
 //	adyen-transfers                        Idempotency-Key                        7 days    vendor
 //	checkout-payments                      Cko-Idempotency-Key                    24 h      vendor
+//	checkout-payment-actions               Cko-Idempotency-Key                    24 h      vendor
 //	checkout-actions                       Cko-Idempotency-Key                    24 h      vendor
 //	mollie-payments                        Idempotency-Key                        1 h       vendor
+//	mollie-refunds                         Idempotency-Key                        1 h       vendor
 //	mollie-v2                              Idempotency-Key                        1 h       vendor
 //	worldpay-wpg                           Idempotency-Key                        24 h      vendor, no host
 //	worldline-connect                      X-GCS-Idempotence-Key                  24 h      vendor, no host
@@ -62,15 +66,19 @@
 //	bluesnap                               Idempotency-Key                        not said  vendor
 //	payroc                                 Idempotency-Key                        not said  vendor
 //	finix                                  JSON /idempotency_id                   not said  vendor
+//	finix-authorizations                   JSON /idempotency_id                   not said  vendor
 //	epay                                   Idempotency-Key                        24 h      vendor, no host
 //	yuno                                   X-Idempotency-Key                      24 h      vendor
 //	moneyhash                              X-Idempotency-Key                      24 h      vendor, no host
 //	solidgate-v2                           Idempotency-Key                        not said  vendor, no host
 //	solidgate-v2-lists                     none                                             vendor
 //	klarna                                 Klarna-Idempotency-Key                 24 h      vendor
+//	klarna-captures                        Klarna-Idempotency-Key                 24 h      vendor
+//	klarna-refunds                         Klarna-Idempotency-Key                 24 h      vendor
 //	affirm                                 Idempotency-Key                        not said  vendor
 //	whop                                   Idempotency-Key                        24 h      vendor
 //	toss-payments                          Idempotency-Key                        15 days   vendor
+//	toss-payments-confirm                  Idempotency-Key                        15 days   vendor
 //	mercadopago-payments                   X-Idempotency-Key                      not said  vendor
 //	mercadopago-refunds                    X-Idempotency-Key                      not said  vendor
 //	doku                                   Request-Id                             not said  vendor
@@ -208,8 +216,13 @@
 //	quickbooks-v3-batch                    query requestid                        not said  vendor
 //	quickbooks-v3-query                    none                                             vendor
 //	zuora-rest                             Idempotency-Key                        24 h      vendor
+//	zuora-orders                           Idempotency-Key                        24 h      vendor
 //	recurly-v3                             Idempotency-Key                        not said  vendor
+//	recurly-purchases                      Idempotency-Key                        not said  vendor
+//	recurly-subscriptions                  Idempotency-Key                        not said  vendor
 //	chargebee                              Chargebee-Idempotency-Key              30 min    vendor
+//	chargebee-customers                    Chargebee-Idempotency-Key              30 min    vendor
+//	chargebee-subscriptions                Chargebee-Idempotency-Key              30 min    vendor
 //	chargebee-estimates                    none                                             vendor
 //	stigg-rest                             Idempotency-Key                        24 h      vendor
 //	doordash-drive                         JSON /external_delivery_id             not said  vendor
