@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -27,7 +28,13 @@ func WithAction(ctx context.Context, action string, opts ...ActionOption) contex
 	return context.WithValue(ctx, actionKey{}, named{action, opts})
 }
 
-type outcomeKey struct{}
+type answeredKey struct{}
+
+// answered is what is known of a request whose answer an intent has given.
+type answered struct {
+	outcome  *Outcome
+	contract *Contract // nil: none
+}
 
 // OutcomeOf is the outcome behind an answer of [Client.RoundTrip]; false for an
 // answer that was passed through.
@@ -35,8 +42,8 @@ func OutcomeOf(resp *http.Response) (*Outcome, bool) {
 	if resp == nil || resp.Request == nil {
 		return nil, false
 	}
-	o, ok := resp.Request.Context().Value(outcomeKey{}).(*Outcome)
-	return o, ok
+	a, ok := resp.Request.Context().Value(answeredKey{}).(answered)
+	return a.outcome, ok
 }
 
 // HTTPClient returns an http.Client that sends through c.
@@ -171,26 +178,63 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.roundTrip(req, n, hasAction, contract)
 }
 
-// withoutKey drops the keys from a request that http.Client made of a redirect:
-// it is not the action, whatever headers it has inherited.
+// withoutKey drops the keys of earlier requests from one that http.Client made of
+// a redirect: it is not the action, though http.Client gives it the headers of the
+// first request, and the URL of the last as its Referer.
 func (c *Client) withoutKey(req *http.Request) *http.Request {
 	if req.Response == nil {
 		return req
 	}
 	clone := req.WithContext(req.Context())
 	clone.Header = req.Header.Clone()
-	dropHeader(clone.Header, "Idempotency-Key")
-	dropHeader(clone.Header, "X-Idempotency-Key")
-	referer := clone.Header.Get("Referer") // http.Client sets it
-	for _, contract := range c.cfg.Contracts {
-		at := contract.Carrier.spot()
-		if at.kind == CarrierHeader {
-			dropHeader(clone.Header, at.name)
-		} else if at.inURL() && at.isIn(referer) {
-			dropHeader(clone.Header, "Referer")
+	for from := req.Response; from != nil; {
+		earlier := from.Request
+		for _, s := range c.keySpots(earlier) {
+			switch {
+			case s.kind == CarrierHeader:
+				// What has another value than there is not that key.
+				if earlier == nil || slices.Equal(headerValues(req.Header, s.name), headerValues(earlier.Header, s.name)) {
+					dropHeader(clone.Header, s.name)
+				}
+			case s.inURL() && s.isIn(req.Header.Get("Referer")):
+				dropHeader(clone.Header, "Referer")
+			}
+		}
+		if from = nil; earlier != nil {
+			from = earlier.Response
 		}
 	}
 	return clone
+}
+
+// keySpots are where a request that was answered may hold a key, and what goes
+// with one. They are those of its contract; of every contract where nobody can
+// tell which it was, as of a request (nil) that its answer does not name.
+func (c *Client) keySpots(req *http.Request) []spot {
+	var contracts []*Contract
+	known := false
+	if req != nil {
+		a, ok := req.Context().Value(answeredKey{}).(answered)
+		if known = true; !ok {
+			var asks bool
+			a.contract, asks = c.contracts.match(req)
+			known = !asks
+		}
+		switch {
+		case a.contract != nil:
+			contracts = []*Contract{a.contract}
+		case known && safeMethod(req.Method):
+			return nil
+		}
+	}
+	if !known {
+		contracts = slices.Collect(maps.Values(c.contracts.byName))
+	}
+	spots := []spot{{kind: CarrierHeader, name: "Idempotency-Key"}, {kind: CarrierHeader, name: "X-Idempotency-Key"}}
+	for _, contract := range contracts {
+		spots = append(spots, begun{Carrier: contract.Carrier, Companions: contract.Companions}.spots()...)
+	}
+	return spots
 }
 
 func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract *Contract) (*http.Response, error) {
@@ -220,11 +264,11 @@ func (c *Client) roundTrip(req *http.Request, n named, hasAction bool, contract 
 		}
 		return nil, told.err
 	}
-	return answerOf(req, told)
+	return answerOf(req, told, contract)
 }
 
 // answerOf makes the answer that a caller of RoundTrip gets of an outcome.
-func answerOf(req *http.Request, t told) (*http.Response, error) {
+func answerOf(req *http.Request, t told, contract *Contract) (*http.Response, error) {
 	o := t.outcome
 	if o.Response == nil {
 		return nil, &NoAnswerError{Outcome: o}
@@ -234,7 +278,7 @@ func answerOf(req *http.Request, t told) (*http.Response, error) {
 		Status:     strconv.Itoa(r.StatusCode) + " " + http.StatusText(r.StatusCode),
 		StatusCode: r.StatusCode, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: r.Header.Clone(), ContentLength: int64(len(r.Body)),
-		Request: req.WithContext(context.WithValue(req.Context(), outcomeKey{}, o)),
+		Request: req.WithContext(context.WithValue(req.Context(), answeredKey{}, answered{o, contract})),
 	}
 	if resp.Header == nil {
 		resp.Header = http.Header{}
