@@ -71,13 +71,16 @@ func (c *Client) route(req *http.Request, hasAction bool) (*http.Request, route,
 	if req.Response != nil {
 		return req, routeRetry, nil, nil // a safe request that http.Client made of a redirect
 	}
-	if isTokenRequest(req) {
+	tokens := tokenPath(req.URL)
+	if tokens && isTokenRequest(req) {
 		return req, routeOnce, nil, nil
 	}
 	req, contract, err := c.claim(req)
 	switch {
 	case err != nil:
 		return nil, routeRefuse, nil, err
+	case contract == nil && !tokens && !hasAction && isTokenRequest(req):
+		return req, routeOnce, nil, nil
 	case contract == nil:
 		return req, c.unmatched(req, hasAction), nil, nil
 	case contract.Match.Safe:
@@ -104,6 +107,13 @@ func (c *Client) unmatched(req *http.Request, hasAction bool) route {
 		return routeRefuse
 	}
 	return routeIntent
+}
+
+// tokenPath reports whether a path looks like that of a token endpoint, as
+// /oauth2/token, /connect/token and /oauth/accessToken do.
+func tokenPath(u *url.URL) bool {
+	path := strings.ToLower(u.Path)
+	return strings.Contains(path, "token") || strings.Contains(path, "oauth")
 }
 
 // isTokenRequest: a form with grant_type (RFC 6749 section 4). It is told from
@@ -139,9 +149,11 @@ func isTokenRequest(req *http.Request) bool {
 //     retried in memory, and the last answer is handed back.
 //   - A POST, PATCH or another method is an intent if an action names it, else
 //     what Config.Unmatched says.
-//   - CONNECT, Upgrade, gRPC, token requests and what Config.PassThrough names
-//     pass through once. So do, where no contract matches and no action is named,
-//     bodies of unknown length that can be read only once.
+//   - CONNECT, Upgrade, gRPC and what Config.PassThrough names pass through once.
+//     So do token requests: forms with grant_type (RFC 6749 section 4) whose path
+//     has "token" or "oauth" in it. Where no contract matches and no action is
+//     named, so do those of any path, and bodies of unknown length that can be
+//     read only once.
 //
 // Where a contract selects by [Operation], the body of a request that may be its
 // is read before any of this is decided.
@@ -188,20 +200,20 @@ func (c *Client) withoutKey(req *http.Request) *http.Request {
 	clone := req.WithContext(req.Context())
 	clone.Header = req.Header.Clone()
 	for from := req.Response; from != nil; {
-		earlier := from.Request
-		for _, s := range c.keySpots(earlier) {
+		asked := from.Request
+		for _, s := range c.keySpots(asked) {
 			switch {
 			case s.kind == CarrierHeader:
 				// What has another value than there is not that key.
-				if earlier == nil || slices.Equal(headerValues(req.Header, s.name), headerValues(earlier.Header, s.name)) {
+				if asked == nil || slices.Equal(headerValues(req.Header, s.name), headerValues(asked.Header, s.name)) {
 					dropHeader(clone.Header, s.name)
 				}
 			case s.inURL() && s.isIn(req.Header.Get("Referer")):
 				dropHeader(clone.Header, "Referer")
 			}
 		}
-		if from = nil; earlier != nil {
-			from = earlier.Response
+		if from = nil; asked != nil {
+			from = asked.Response
 		}
 	}
 	return clone
@@ -211,24 +223,22 @@ func (c *Client) withoutKey(req *http.Request) *http.Request {
 // with one. They are those of its contract; of every contract where nobody can
 // tell which it was, as of a request (nil) that its answer does not name.
 func (c *Client) keySpots(req *http.Request) []spot {
-	var contracts []*Contract
+	var a answered
 	known := false
 	if req != nil {
-		a, ok := req.Context().Value(answeredKey{}).(answered)
-		if known = true; !ok {
-			var asks bool
-			a.contract, asks = c.contracts.match(req)
-			known = !asks
-		}
-		switch {
-		case a.contract != nil:
-			contracts = []*Contract{a.contract}
-		case known && safeMethod(req.Method):
-			return nil
+		if a, known = req.Context().Value(answeredKey{}).(answered); !known {
+			contract, asks := c.contracts.match(req)
+			a.contract, known = contract, !asks
 		}
 	}
-	if !known {
+	var contracts []*Contract
+	switch {
+	case !known:
 		contracts = slices.Collect(maps.Values(c.contracts.byName))
+	case a.contract != nil:
+		contracts = []*Contract{a.contract}
+	case safeMethod(req.Method):
+		return nil
 	}
 	spots := []spot{{kind: CarrierHeader, name: "Idempotency-Key"}, {kind: CarrierHeader, name: "X-Idempotency-Key"}}
 	for _, contract := range contracts {

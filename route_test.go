@@ -73,6 +73,9 @@ func TestRoutesByMethodBodyAndContext(t *testing.T) {
 		r.Body, r.ContentLength, r.GetBody = readCloser(payment), -1, nil
 		return r
 	}
+	at := func(path string) change {
+		return func(r *http.Request) *http.Request { r.URL.Path = path; return r }
+	}
 	both := func(f, g change) change { return func(r *http.Request) *http.Request { return g(f(r)) } }
 	same := func(r *http.Request) *http.Request { return r }
 	type configure = func(*oncehttp.Config)
@@ -127,8 +130,11 @@ func TestRoutesByMethodBodyAndContext(t *testing.T) {
 		"gRPC with a codec":                      {"POST", header("Content-Type", "application/grpc+proto"), nil, once},
 		"gRPC-web":                               {"POST", header("Content-Type", "application/grpc-web-text"), nil, once},
 		"a token request":                        {"POST", form("grant_type=client_credentials&scope=x"), unprotected, once},
-		"a token request with an action":         {"POST", both(form("grant_type=password"), as("a")), unprotected, once},
-		"a token request under a contract":       {"POST", form("grant_type=client_credentials"), nil, once},
+		"a token request of such an action":      {"POST", both(both(form("grant_type=password"), as("a")), at("/oauth2/token")), unprotected, once},
+		"a token request beside a contract":      {"POST", both(form("grant_type=client_credentials"), at("/v1/connect/Token")), nil, once},
+		"a payment with a grant type":            {"POST", form("amount=5&grant_type=client_credentials"), nil, asIntent},
+		"a named payment with a grant type":      {"POST", both(form("amount=5&grant_type=scholarship"), as("a")), unprotected, asIntent},
+		"a payment at a path of tokens":          {"POST", at("/v1/tokens"), nil, asIntent},
 		"a form of another kind":                 {"POST", form("a=grant_type"), unprotected, asIntent},
 		"a body that can be read once":           {"POST", unread, unprotected, once},
 		"such a PUT":                             {"PUT", unread, unprotected, once},
