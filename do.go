@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -245,7 +246,7 @@ func (t ticket) names(r record) []string {
 		names = append(names, r.Action)
 	}
 	if t.adopted != "" {
-		names = append(names, t.adoptedName())
+		names = append(names, t.adoptedName(), t.placeName())
 	}
 	return names
 }
@@ -254,6 +255,17 @@ func (t ticket) names(r record) []string {
 // contract pins. No key has a NUL in it, or is empty.
 func (t ticket) adoptedName() string {
 	return t.bareName() + t.draft.begun.pinned(t.contract.Pin)
+}
+
+// placeName is what the caller's key is known by where it was sent, however the
+// contract is called, and whatever it pins, at another time. Contracts that select
+// by more than that share the place.
+func (t ticket) placeName() string {
+	name := "place\x00"
+	if m := t.contract.Match; m.Header != "" || m.Operation.Kind != OperationAny {
+		name += t.contract.Name
+	}
+	return name + "\x00" + t.adopted + t.draft.begun.pinned(PinHost|PinMethod|PinPath)
 }
 
 func (t ticket) bareName() string { return "key\x00" + t.contract.Name + "\x00" + t.adopted }
@@ -278,9 +290,10 @@ func (b begun) pinned(pin Pin) (text string) {
 }
 
 // keyHolder is the intent that the caller's key belongs to. One that was begun
-// before the contract pinned anything is known by the key alone.
+// while the contract pinned nothing is known by the key alone; while it had another
+// name, or pinned something else, by its place.
 func (c *Client) keyHolder(ctx context.Context, t ticket) (record, error) {
-	for _, name := range []string{t.adoptedName(), t.bareName()} {
+	for _, name := range slices.Compact([]string{t.adoptedName(), t.bareName(), t.placeName()}) {
 		e, err := c.journal.Find(ctx, name)
 		if errors.Is(err, ErrNotFound) {
 			continue
@@ -289,7 +302,7 @@ func (c *Client) keyHolder(ctx context.Context, t ticket) (record, error) {
 		if err == nil {
 			r, err = decodeRecord(e)
 		}
-		if err != nil || name == t.adoptedName() || r.Tombstone || r.Begun.pinned(t.contract.Pin) == t.draft.begun.pinned(t.contract.Pin) {
+		if err != nil || r.Tombstone || r.Begun.pinned(t.contract.Pin) == t.draft.begun.pinned(t.contract.Pin) {
 			return r, err
 		}
 	}

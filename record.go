@@ -304,13 +304,14 @@ func (r record) pinned(contract *Contract) bool {
 // protection of the request, as it was begun and as the contract of today
 // still allows it.
 func (r record) protection(p policy) protection {
+	actsAgain := p.contract != nil && p.contract.Match.Idempotent == IdempotentNo
 	if r.Begun.moved(p.contract) {
 		p.contract = nil
 	}
 	switch {
 	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():
 		return keyed
-	case r.Begun.Idempotent:
+	case r.Begun.Idempotent && !actsAgain:
 		return idempotent
 	}
 	return unprotected
