@@ -266,7 +266,9 @@ const (
 )
 
 // Pin is a set of what an API knows a key together with. A key that the caller
-// has set is another key where what is pinned differs.
+// has set is another key where the host, method or path differs that is pinned.
+// With other credentials it is the same one: where accounts share a client, and
+// may use equal keys, set [Config].Principal.
 type Pin uint8
 
 const (
