@@ -53,8 +53,12 @@ func signatureName(name string) bool {
 	if strings.Contains(plainName(name), "signature") {
 		return true
 	}
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isAlphanumeric(r) })
-	return slices.ContainsFunc(words, func(w string) bool { return w == "sign" || w == "sig" || w == "hmac" })
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), notAlphanumeric) {
+		if word == "sign" || word == "sig" || word == "hmac" {
+			return true
+		}
+	}
+	return false
 }
 
 // signatureScheme reports whether credentials are made for one request: those of

@@ -203,7 +203,7 @@ func (c *Client) ready(f *flight, cmd command) event {
 	if c.cfg.Authorize != nil {
 		// The caller who began may leave; those who joined still need it. What
 		// Authorize sends through this client passes through.
-		ctx, cancel := context.WithTimeout(context.WithValue(context.WithoutCancel(f.ctx), attemptKey{}, true), c.cfg.Retry.AttemptTimeout)
+		ctx, cancel := context.WithTimeout(context.WithValue(f.ctx, attemptKey{}, true), c.cfg.Retry.AttemptTimeout)
 		defer cancel()
 		defer context.AfterFunc(c.ctx, cancel)()
 		req = req.WithContext(ctx)
@@ -231,7 +231,7 @@ func (c *Client) requestBody(f *flight, r record) ([]byte, error) {
 	if r.Begun.Size == 0 || len(f.body) == r.Begun.Size {
 		return f.body, nil
 	}
-	body, err := c.body(context.WithoutCancel(f.ctx), r, RequestBody)
+	body, err := c.body(f.ctx, r, RequestBody)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (c *Client) requestBody(f *flight, r record) ([]byte, error) {
 // as it was, or as it is here: for one with an attempt, an attempt that may
 // have been sent.
 func (c *Client) save(f *flight, r record) event {
-	ctx := context.WithoutCancel(f.ctx)
+	ctx := f.ctx
 	e, err := r.entry()
 	if err == nil && r.Revision == 0 {
 		e.Names, e.Request = f.names, c.sealing.seal(f.body, r.ID, RequestBody)

@@ -105,22 +105,25 @@ func (b begun) spots() []spot {
 }
 
 // params are the query parameters among them.
-func (b begun) params() []string {
-	var names []string
-	for _, s := range b.spots() {
-		if s.kind == CarrierQuery {
-			names = append(names, s.name)
-		}
+func (b begun) params() []string { return b.names(CarrierQuery) }
+
+// headers are the canonical names of the headers among them.
+func (b begun) headers() []string {
+	names := b.names(CarrierHeader)
+	for i, name := range names {
+		names[i] = http.CanonicalHeaderKey(name)
 	}
 	return names
 }
 
-// headers are the canonical names of the headers among them.
-func (b begun) headers() []string {
-	var names []string
-	for _, s := range b.spots() {
-		if s.kind == CarrierHeader {
-			names = append(names, http.CanonicalHeaderKey(s.name))
+// names are those of the spots of one kind.
+func (b begun) names(kind CarrierKind) (names []string) {
+	if b.Carrier.Kind == kind {
+		names = append(names, b.Carrier.Name)
+	}
+	for _, m := range b.Companions {
+		if m.Kind == kind {
+			names = append(names, m.Name)
 		}
 	}
 	return names

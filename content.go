@@ -79,6 +79,9 @@ func foldCharset(params map[string]string) {
 }
 
 func formatMediaType(name string, params map[string]string) string {
+	if len(params) == 0 {
+		return name
+	}
 	var b strings.Builder
 	b.WriteString(name)
 	for _, key := range slices.Sorted(maps.Keys(params)) {

@@ -46,7 +46,7 @@ const fingerprintVersion = "1"
 // Each component is hashed behind its length, each list behind its count: no
 // two payloads run together into the same input.
 func fingerprint(p payload, id identity) string {
-	d := componentHash{sha256.New()}
+	d := &componentHash{Hash: sha256.New()}
 	d.text("oncehttp fingerprint " + fingerprintVersion)
 	d.text(cmp.Or(p.Method, http.MethodGet))
 	where, host := normalURL(p.URL, p.Host)
@@ -72,22 +72,28 @@ func fingerprint(p payload, id identity) string {
 }
 
 // componentHash hashes components so that their borders count.
-type componentHash struct{ hash.Hash }
-
-func (d componentHash) count(n int) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	d.Write(b[:])
+type componentHash struct {
+	hash.Hash
+	scratch []byte
 }
 
-func (d componentHash) bytes(b []byte) {
+func (d *componentHash) count(n int) {
+	d.scratch = binary.BigEndian.AppendUint64(d.scratch[:0], uint64(n))
+	d.Write(d.scratch)
+}
+
+func (d *componentHash) bytes(b []byte) {
 	d.count(len(b))
 	d.Write(b)
 }
 
-func (d componentHash) text(s string) { d.bytes([]byte(s)) }
+func (d *componentHash) text(s string) {
+	d.count(len(s))
+	d.scratch = append(d.scratch[:0], s...)
+	d.Write(d.scratch)
+}
 
-func (d componentHash) texts(list []string) {
+func (d *componentHash) texts(list []string) {
 	d.count(len(list))
 	for _, s := range list {
 		d.text(s)
@@ -133,7 +139,8 @@ func significantHeaders(h http.Header, names []string) map[string][]string {
 // headerValues finds a header under any spelling of its name in the map: net/http
 // sends also what is not under the canonical one. Absent: nil.
 func headerValues(h http.Header, name string) []string {
-	var keys, values []string
+	var values []string
+	keys := make([]string, 0, 4)
 	for key := range h {
 		if strings.EqualFold(key, name) {
 			keys = append(keys, key)

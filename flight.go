@@ -26,7 +26,7 @@ type flight struct {
 	// credentials of a caller's request.
 	recordOnly, drafted bool
 
-	ctx     context.Context // values of the caller who began; its end is not the flight's
+	ctx     context.Context // values of the caller who began, without its end
 	names   []string
 	live    live
 	body    []byte
@@ -98,7 +98,7 @@ type told struct {
 }
 
 func newFlight(ctx context.Context, action string) *flight {
-	return &flight{action: action, ctx: ctx, loaded: make(chan struct{}), seats: map[int]*seating{}, woken: make(chan struct{}, 1)}
+	return &flight{action: action, ctx: context.WithoutCancel(ctx), loaded: make(chan struct{}), seats: map[int]*seating{}, woken: make(chan struct{}, 1)}
 }
 
 // sit asks for a seat.
@@ -408,7 +408,7 @@ func (c *Client) land(f *flight, m machine, cmd command) {
 	c.pruneSoon()
 
 	r := cmd.record
-	if loaded, err := c.withBody(context.WithoutCancel(f.ctx), r); err == nil {
+	if loaded, err := c.withBody(f.ctx, r); err == nil {
 		cmd.record = loaded
 	}
 	if r.State == Pending && r.Revision > 0 && !m.call.recordOnly {

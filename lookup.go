@@ -72,7 +72,7 @@ func (c *Client) lookUp(f *flight, cmd command) event {
 // asking bounds one question by the attempt's time-out. A caller who leaves does
 // not end it; the client does.
 func (c *Client) asking(f *flight) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(f.ctx), c.cfg.Retry.AttemptTimeout, errAttemptTimeout)
+	ctx, cancel := context.WithTimeoutCause(f.ctx, c.cfg.Retry.AttemptTimeout, errAttemptTimeout)
 	stop := context.AfterFunc(c.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }

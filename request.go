@@ -100,10 +100,9 @@ func freeze(ctx context.Context, req *http.Request, contract *Contract, limit in
 		given = maps.Clone(given)
 		dropHeader(given, d.begun.Carrier.Name)
 	}
-	ours := d.begun.headers()
+	header, stripped := stripHeader(given, d.begun.headers()...)
 	for name, values := range given {
-		if secretHeader(name) && !slices.Contains(ours, http.CanonicalHeaderKey(name)) {
-			name = http.CanonicalHeaderKey(name)
+		if name = http.CanonicalHeaderKey(name); slices.Contains(stripped, name) {
 			d.live.header[name] = append(d.live.header[name], values...)
 		}
 	}
@@ -113,7 +112,6 @@ func freeze(ctx context.Context, req *http.Request, contract *Contract, limit in
 		basic := http.Request{Header: d.live.header}
 		basic.SetBasicAuth(user.Username(), password)
 	}
-	header, stripped := stripHeader(given, ours...)
 	kept, params := stripURL(req.URL, d.begun.params()...)
 	d.begun.Method, d.begun.Host = cmp.Or(req.Method, http.MethodGet), cmp.Or(req.Host, req.URL.Host)
 	d.begun.URL, d.begun.Header = kept.String(), header

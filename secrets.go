@@ -87,8 +87,12 @@ func secretName(name, plain string) bool {
 	if slices.ContainsFunc(secretParts, func(s string) bool { return strings.Contains(plain, s) }) {
 		return true
 	}
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isAlphanumeric(r) })
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), notAlphanumeric) {
+		if slices.Contains(secretWords, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // plainName is a name in lower case without separators.
@@ -102,6 +106,8 @@ func plainName(name string) string {
 }
 
 func isAlphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func notAlphanumeric(r rune) bool { return !isAlphanumeric(r) }
 
 // stripHeader returns a copy of h without credentials, and the canonical names
 // of those that it left out, sorted. What goes with a key, which ours names, is

@@ -20,7 +20,7 @@ func (c *Client) send(f *flight, cmd command) event {
 		a.base = c.fresh
 	}
 	_, a.plain = a.base.(*http.Transport)
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(f.ctx))
+	ctx, cancel := context.WithCancelCause(f.ctx)
 	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
 	s := a.do(ctx, f.request, f.body)
 
