@@ -199,6 +199,49 @@ func TestAKeyIsDroppedWhereNobodyCanTellWhoseItIs(t *testing.T) {
 	require.Nil(t, resp)
 }
 
+// A PUT that is no action is redirected as http.Client does it, with all that it
+// has; what it is led to may be one.
+func TestAPutThatPassesThroughIsRedirected(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		other := newMaze(t, nil)
+		m := newMaze(t, map[string]string{
+			"/file": fmt.Sprintf("%d:%s/file", status, other.URL), "/pay": fmt.Sprintf("%d:%s/file", status, other.URL),
+			"/in": fmt.Sprintf("%d:%s/pay", status, other.URL),
+		})
+		paid, led := m.keyedBy("/pay", inHeader("Idempotency-Key")), other.keyedBy("/pay", inHeader("Idempotency-Key"))
+		paid.Match.Methods, led.Match.Methods = []string{"PUT"}, []string{"PUT"}
+		client := open(t, journalPath(t), oncehttp.Config{Contracts: []oncehttp.Contract{paid, led}})
+		put := func(path string) (*http.Response, error) {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, m.URL+path, strings.NewReader("text"))
+			require.NoError(t, err)
+			req.Header.Set("Idempotency-Key", "own-key-1")
+			resp, err := client.HTTPClient().Do(req)
+			if err == nil {
+				require.NoError(t, resp.Body.Close())
+			}
+			return resp, err
+		}
+		resp, err := put("/file")
+		require.NoError(t, err)
+		_, isIntent := oncehttp.OutcomeOf(resp)
+		require.False(t, isIntent)
+		require.Len(t, other.got, 1)
+		got := <-other.got
+		require.Equal(t, []any{http.MethodPut, int64(4), "own-key-1"}, []any{got.Method, got.ContentLength, got.Header.Get("Idempotency-Key")})
+
+		_, err = put("/pay")
+		require.ErrorIs(t, err, oncehttp.ErrInvalidRequest, "an intent is not")
+		require.Empty(t, other.got)
+
+		resp, err = put("/in")
+		require.NoError(t, err)
+		_, isIntent = oncehttp.OutcomeOf(resp)
+		require.True(t, isIntent)
+		require.Len(t, other.got, 1)
+	}
+}
+
 // http.Client names the URL that it comes from, key and all, to wherever a 303
 // leads.
 func TestNoKeyIsToldToWhereA303Leads(t *testing.T) {

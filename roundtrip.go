@@ -68,8 +68,8 @@ func (c *Client) route(req *http.Request, hasAction bool) (*http.Request, route,
 		c.cfg.PassThrough != nil && c.cfg.PassThrough(req) {
 		return req, routeOnce, nil, nil
 	}
-	if req.Response != nil {
-		return req, routeRetry, nil, nil // a safe request that http.Client made of a redirect
+	if req.Response != nil && safeMethod(req.Method) {
+		return req, routeRetry, nil, nil // one that http.Client made of a redirect
 	}
 	tokens := tokenPath(req.URL)
 	if tokens && isTokenRequest(req) {
@@ -169,7 +169,7 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
-	if req.Response != nil && !safeMethod(req.Method) {
+	if req.Response != nil && !safeMethod(req.Method) && !retried(req.Response) {
 		closeBody(req)
 		return nil, fmt.Errorf("%w: it continues a redirect, which the intent follows itself where that is safe; set CheckRedirect to http.ErrUseLastResponse", ErrInvalidRequest)
 	}
@@ -190,11 +190,17 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.roundTrip(req, n, hasAction, contract)
 }
 
+// retried reports whether an answer is that of a request that was passed through
+// by [Client.retry], and not an intent's: its attempts end inside this client.
+func retried(resp *http.Response) bool {
+	return resp.Request != nil && withinAttempt(resp.Request.Context())
+}
+
 // withoutKey drops the keys of earlier requests from one that http.Client made of
 // a redirect: it is not the action, though http.Client gives it the headers of the
 // first request, and the URL of the last as its Referer.
 func (c *Client) withoutKey(req *http.Request) *http.Request {
-	if req.Response == nil {
+	if req.Response == nil || !safeMethod(req.Method) {
 		return req
 	}
 	clone := req.WithContext(req.Context())
