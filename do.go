@@ -259,7 +259,7 @@ func (t ticket) adoptedName() string {
 
 // placeName is what the caller's key is known by where it was sent, however the
 // contract is called, and whatever it pins, at another time. Contracts that select
-// by more than that share the place.
+// by more than the URL may share a place, and so have names of their own in it.
 func (t ticket) placeName() string {
 	name := "place\x00"
 	if m := t.contract.Match; m.Header != "" || m.Operation.Kind != OperationAny {
