@@ -92,6 +92,8 @@ type history struct {
 	method     string
 	exposed    bool
 	protection protection
+	// distrusted: the key would protect it if its contract had not been contradicted.
+	distrusted bool
 	// renewable: Authorize can be told, once a call, that credentials were
 	// refused.
 	renewable bool
@@ -166,7 +168,12 @@ func classify(f facts, h history, contract *Contract, now time.Time) judgement {
 	// that the API has not just denied.
 	protects := h.protection != unprotected && j.contradicts == ""
 	if ambiguous := h.exposed || j.effect == effectMaybe; ambiguous && !j.settles && !protects {
-		j.again, j.renew = againNo, false
+		j.renew = false
+		if h.distrusted && j.contradicts == "" && j.again == againNow {
+			j.again = againLater // once the key is trusted again
+		} else {
+			j.again = againNo
+		}
 	}
 	return j
 }

@@ -35,6 +35,9 @@ type Client struct {
 	// unresolved counts the open intents, from what the journal had at the start
 	// if there is a limit to them.
 	unresolved atomic.Int64
+	// learned: what earlier clients, or this one, have parked was not looked
+	// through since this one began or trusts a contract again.
+	learned atomic.Bool
 	// latest is the highest wall time seen, in nanoseconds since 1970.
 	latest atomic.Int64
 	// release runs once, however often the client is closed.
@@ -129,6 +132,7 @@ func New(j Journal, cfg Config) (*Client, error) {
 		}
 	}
 	c.recallWishes()
+	c.learned.Store(true)
 	c.warn()
 	return c, nil
 }

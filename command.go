@@ -115,6 +115,12 @@ type policy struct {
 	latest time.Time
 }
 
+// trusting is the policy without the distrust.
+func (p policy) trusting() policy {
+	p.distrusted = false
+	return p
+}
+
 // leastPause is the least pause before a repeat of what may have arrived.
 func (p policy) leastPause() time.Duration {
 	if p.contract == nil {

@@ -381,6 +381,8 @@ func (c *Client) known(r record) *Outcome {
 		o.Reason, o.RetryAt = Copied, time.Time{}
 	case o.Reason == Copied: // before it was adopted
 		o.Reason = Unknown
+	case o.Reason == Distrusted && !c.distrusts(c.contracts.byName[r.Begun.Contract]):
+		o.Reason, o.RetryAt = Unknown, later(wallNow(), r.NotBefore)
 	}
 	return o
 }

@@ -164,8 +164,11 @@ func (m *machine) decide(p policy, now time.Time) {
 			return
 		}
 		due := r.Due
-		if h.park && !m.call.lookedUp {
+		switch {
+		case h.park && !m.call.lookedUp:
 			due = wholeMicros(r.parkedDue(p))
+		case r.Reason == Distrusted && !h.park && !p.copied:
+			due = wholeMicros(later(now, r.NotBefore)) // it is trusted again
 		}
 		m.dirty = m.dirty || r.Reason != h.reason || !r.Due.Equal(due)
 		r.Reason, r.Due = h.reason, due
@@ -229,7 +232,7 @@ func (m *machine) hold(p policy, now time.Time) held {
 	if p.copied {
 		return held{held: true, reason: Copied}
 	}
-	if reason == Copied { // and adopted since
+	if reason == Copied || reason == Distrusted { // and adopted, or trusted, since
 		reason = Unknown
 	}
 	protection := r.protection(p)
@@ -238,6 +241,12 @@ func (m *machine) hold(p policy, now time.Time) held {
 	}
 	mayRepeat := r.Exposed || r.Incomplete
 	if mayRepeat && (protection == unprotected || protection == idempotent && !m.call.exposedHere) {
+		if p.distrusted && !r.Parked {
+			if h := m.hold(p.trusting(), now); h.park {
+				return h
+			}
+			reason = Distrusted
+		}
 		return held{held: true, park: true, reason: reason}
 	}
 	if r.Incomplete && p.contract != nil && !p.contract.Stored.bringsAnswer() {

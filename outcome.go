@@ -70,6 +70,9 @@ const (
 	// NoContract: the intent was begun with a key, and no contract of the client
 	// matches its request any more.
 	NoContract Reason = "NoContract"
+	// Distrusted: an answer has contradicted the contract ([EventContradicted]), so
+	// what may have taken effect is not sent again under it until [Client.Trust].
+	Distrusted Reason = "Distrusted"
 	// Unauthorized: 401, 403 or 407.
 	Unauthorized Reason = "Unauthorized"
 	// NeedsCredentials: credentials that the request had are not in the journal,
@@ -127,6 +130,8 @@ type Outcome struct {
 	// Err is the last cause, for errors.Is and errors.As. Its own text holds no
 	// foreign text.
 	Err error
+
+	contract string // it was begun under
 }
 
 // A Response is an API's answer, as it is kept.
@@ -228,6 +233,8 @@ func (o *Outcome) advice() []string {
 		lines = append(lines, "The server may have forgotten the key, so nothing is sent any more: look the effect up, then Resolve.")
 	case NoContract:
 		lines = append(lines, "The contract it was begun under is not configured any more: restore it, or look the effect up, then Resolve.")
+	case Distrusted:
+		lines = append(lines, fmt.Sprintf("An answer has contradicted its contract, so it is not sent again under it: look the effect up, then Resolve; or, if the API does honour keys, Client.Trust(%q).", o.contract))
 	case StoredFailure:
 		lines = append(lines, "The server keeps its failure under this key, so asking again is futile: look the effect up, then Resolve.")
 	case NeedsCredentials:

@@ -298,6 +298,7 @@ func (c *Client) Trust(contract string) {
 	c.mu.Lock()
 	delete(c.distrusted, contract)
 	c.mu.Unlock()
+	c.learned.Store(true)
 }
 
 // refuse keeps other principals and other payloads out of an action. The body

@@ -50,7 +50,7 @@ func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 // takeDue takes up what is due now, in the order of its time, and tells each
 // outcome. Damaged is about records that cannot be read, which hold nobody up.
 func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, tell func(*Outcome)) (damaged, err error) {
-	for e, err := range c.journal.Due(taking, wallNow()) {
+	for e, err := range c.takeable(taking) {
 		if err != nil {
 			if taking.Err() != nil {
 				break
@@ -78,6 +78,55 @@ func (c *Client) takeDue(ctx, taking context.Context, pass *sync.WaitGroup, tell
 		})
 	}
 	return damaged, ctx.Err()
+}
+
+// takeable yields what is due now; then, once for each client and each Trust, what
+// is not due by itself and which this client can do something about after all.
+func (c *Client) takeable(ctx context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range c.journal.Due(ctx, wallNow()) {
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		if !c.learned.Swap(false) {
+			return
+		}
+		whole := false
+		defer func() {
+			if !whole {
+				c.learned.Store(true) // the next pass begins anew
+			}
+		}()
+		for e, err := range c.journal.Open(ctx) {
+			if err == nil && !c.revives(e) {
+				continue
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		whole = true
+	}
+}
+
+// revives reports whether an intent that waits for somebody's asking would be
+// sent, or asked about, if it were taken up now: it was parked by a client that
+// could ask nobody, or that did not trust its contract.
+func (c *Client) revives(e Entry) bool {
+	r, err := decodeRecord(e)
+	if err != nil || r.State != Pending || !r.Due.IsZero() && r.Reason != Distrusted {
+		return false
+	}
+	f := &flight{ctx: c.ctx}
+	if c.setPolicy(f, r) != nil || f.policy.distrusted && !r.Due.IsZero() {
+		return false
+	}
+	f.policy.copied, f.policy.latest = c.standing()
+	now := wallNow()
+	m := machine{rec: r, next: r}
+	_, cmd := m.step(event{kind: evTaken, call: call{resume: true, until: now.Add(c.cfg.Retry.MaxElapsed)}}, f.policy, now)
+	return cmd.kind != cmdSettle && (cmd.kind != cmdSave || !cmd.record.Due.IsZero())
 }
 
 // takeSlot waits for a slot; it is false once ctx has ended.
