@@ -38,7 +38,7 @@ func (c *Client) recallWishes() {
 		if read++; err != nil || read > recallMost {
 			return // whoever needs the journal is told of its error
 		}
-		if r, err := decodeRecord(e); err == nil && r.Reason == Throttled {
+		if r, err := decodeRecord(e); err == nil && !r.hostWish().IsZero() {
 			c.setPolicy(&flight{ctx: c.ctx}, r)
 		}
 	}

@@ -16,16 +16,24 @@ type reply struct {
 	// shut: the host's gate let it not go. again is when to ask again.
 	shut  bool
 	again time.Time
+	// wish is until when the answer asks to be left alone; zero: it does not.
+	// ofHost: it speaks of the whole host.
+	wish   time.Time
+	ofHost bool
 }
 
 // inquire asks the contract's lookups in order and tells e. The error says why
 // the last one could not tell.
 func (c *Client) inquire(f *flight, r record, e *event) error {
+	asked := c.cfg.Lookup != nil
+	if r.Wish.After(e.asked) {
+		e.unasked = !asked
+		return &ownError{text: "oncehttp: the API has asked to be left alone, so a lookup waits until " + r.Wish.UTC().Format(time.RFC3339)}
+	}
 	body, err := c.requestBody(f, r)
 	if err != nil {
 		return err
 	}
-	asked := c.cfg.Lookup != nil
 	for _, l := range f.policy.contract.Lookups {
 		if !l.fits(r) {
 			continue
@@ -37,6 +45,7 @@ func (c *Client) inquire(f *flight, r record, e *event) error {
 		}
 		seen, failed := c.question(f, r, target)
 		e.again = later(e.again, seen.again)
+		e.wish, e.ofHost = seen.wish, seen.ofHost
 		if seen.shut || c.ctx.Err() != nil {
 			err = failed
 			break
@@ -51,6 +60,9 @@ func (c *Client) inquire(f *flight, r record, e *event) error {
 			return nil
 		}
 		err = &ownError{text: "oncehttp: a lookup could not tell: " + why}
+		if !seen.wish.IsZero() {
+			break // the other lookups ask the same API
+		}
 	}
 	e.unasked = !asked
 	return err
@@ -72,15 +84,14 @@ func (c *Client) question(f *flight, r record, target string) (reply, error) {
 			return reply{shut: true, again: again}, &ownError{text: "oncehttp: the host fails, so a lookup waits"}
 		}
 		seen, err := c.fetch(req)
-		j := judgement{host: judgeHost(seen, f.policy.contract.read(seen))}
-		if seen.status != 0 {
-			j.wait, j.asked = retryAfter(seen.header, wallNow())
-		}
-		c.gates.heard(pass, hostEvent(j, seen.status))
-		if stale || c.cfg.Authorize == nil || seen.status != http.StatusUnauthorized {
+		j := classify(seen, history{method: req.Method}, f.policy.contract, wallNow()) // for what it says of the host
+		heard := hostEvent(j, seen.status)
+		c.gates.heard(pass, heard)
+		wished := j.asked && j.wait > 0
+		if stale || wished || c.cfg.Authorize == nil || seen.status != http.StatusUnauthorized {
 			a := reply{facts: seen}
-			if j.asked {
-				a.again = wallNow().Add(j.wait)
+			if wished {
+				a.wish, a.ofHost = wallNow().Add(j.wait), !heard.wish.IsZero()
 			}
 			return a, err
 		}

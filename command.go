@@ -88,7 +88,7 @@ type event struct {
 	location   string        // answered: where a 307 or 308 to the same origin leads
 	delay      time.Duration // answered: the backoff's next wait
 	stop       bool          // answered: the backoff gives up
-	again      time.Time     // shut: when to ask again; looked up: not before
+	again      time.Time     // shut: when to ask again; looked up: the same, of a lookup that was not let go
 	cause      string        // answered, unready: what happened, in our words
 	stored     *record       // overtaken, read
 	word       word          // resolved
@@ -96,6 +96,8 @@ type event struct {
 	settle     time.Duration // looked up: of the lookup that found; zero: as of the contract
 	asked      time.Time     // looked up: before it was
 	unasked    bool          // looked up: nobody could be asked
+	wish       time.Time     // looked up: until when the API has asked to be left alone; zero: it has not
+	ofHost     bool          // looked up: by a 429 or 503
 }
 
 // policy is what decides beside the record: the client's settings and the

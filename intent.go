@@ -440,6 +440,9 @@ func (m *machine) hear(e event, p policy, now time.Time) {
 func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	r, j := &m.next, e.judged
 	m.hop = ""
+	if j.asked {
+		r.wishes(now.Add(j.wait), j.reason == Throttled)
+	}
 	if r.State != Pending && !r.Incomplete {
 		r.NotBefore, r.Due = time.Time{}, time.Time{}
 		if r.again() && j.asked {

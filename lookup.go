@@ -88,6 +88,10 @@ func (r *record) find(e event, p policy, now time.Time) {
 	if !e.unasked {
 		r.Looks++
 	}
+	if !e.wish.IsZero() {
+		r.wishes(e.wish, e.ofHost)
+		r.NotBefore = later(r.NotBefore, e.wish)
+	}
 	switch kind := e.finding.Kind; {
 	case kind == Found:
 		r.Repeated = r.Repeated || e.finding.Repeated
@@ -122,6 +126,9 @@ func (r *record) find(e event, p policy, now time.Time) {
 			r.Cause = e.cause
 		}
 		r.Due = later(now.Add(lookAgain(r.Looks)+e.delay), e.again)
+	}
+	if r.State == Pending && r.Due.Before(r.Wish) && r.Exposed {
+		r.Due = r.Wish.Add(e.delay)
 	}
 }
 

@@ -62,6 +62,11 @@ type record struct {
 	// the intent may be taken up by itself. Zero Due: not by itself.
 	NotBefore time.Time `json:"not_before,omitzero"`
 	Due       time.Time `json:"due,omitzero"`
+	// Wish is until when the API has asked to be left alone, in an answer to an
+	// attempt or to a lookup: no lookup of a contract goes before it. HostWish is
+	// the same by a 429 or 503, which speak of the whole host.
+	Wish     time.Time `json:"wish,omitzero"`
+	HostWish time.Time `json:"host_wish,omitzero"`
 	// Parked: another attempt cannot help, so none is made unless somebody asks.
 	Parked bool `json:"parked,omitzero"`
 	// Seen is the highest wall time at which this record was written.
@@ -422,6 +427,22 @@ func (r *record) attest(w word) {
 
 // aged: the key may have been used before, so its window binds the next send.
 func (r record) aged() bool { return r.Exposed || r.Incomplete || !r.Begun.Born.IsZero() }
+
+// wishes takes note of until when the API wants to be left alone.
+func (r *record) wishes(until time.Time, ofHost bool) {
+	r.Wish = later(r.Wish, until)
+	if ofHost {
+		r.HostWish = later(r.HostWish, until)
+	}
+}
+
+// hostWish is until when the host wants to be left alone; zero: it did not say.
+func (r record) hostWish() time.Time {
+	if r.Reason == Throttled {
+		return later(r.NotBefore, r.HostWish)
+	}
+	return r.HostWish
+}
 
 // wholeMicros rounds up to what the journal's index keeps, so that an intent is
 // due at the very time that it is told to be.
