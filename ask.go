@@ -55,8 +55,9 @@ func (c *Client) inquire(f *flight, r record, e *event) error {
 			continue
 		}
 		var why string
-		if e.finding, why = l.find(seen.facts, f.policy.contract, r); why == "" {
+		if e.finding, why = l.find(seen.facts, f.policy.contract, r, wallNow()); why == "" {
 			e.settle, e.unasked = l.settle(f.policy.contract), false
+			e.dated, _ = httpDate(seen.facts.header.Get("Date"), e.asked)
 			return nil
 		}
 		err = &ownError{text: "oncehttp: a lookup could not tell: " + why}
@@ -162,6 +163,7 @@ func (c *Client) lookupRequest(ctx context.Context, f *flight, r record, target 
 			req.Header[name] = slices.Clone(values)
 		}
 	}
+	req.Header.Set("Cache-Control", "no-cache") // an old answer tells nothing (RFC 9111 section 5.2.1.4)
 	for _, name := range r.Begun.Stripped {
 		if values, ok := f.live.header[name]; ok {
 			req.Header[name] = slices.Clone(values)

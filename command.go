@@ -95,6 +95,7 @@ type event struct {
 	finding    Finding       // looked up; an error is a finding that cannot tell
 	settle     time.Duration // looked up: of the lookup that found; zero: as of the contract
 	asked      time.Time     // looked up: before it was
+	dated      time.Time     // looked up: the Date of the answer; zero: it has none
 	unasked    bool          // looked up: nobody could be asked
 	wish       time.Time     // looked up: until when the API has asked to be left alone; zero: it has not
 	ofHost     bool          // looked up: by a 429 or 503

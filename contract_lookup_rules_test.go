@@ -38,7 +38,7 @@ func TestALookupHasTheCallsCredentialsAndNeitherKeyNorBody(t *testing.T) {
 		get := api.gets[0]
 		assert.Equal(b, "/charges/by-key/"+o.Key, get.URL.Path)
 		assert.Equal(b, "api_key=canary-1", get.URL.RawQuery)
-		assert.Equal(b, http.Header{"Authorization": {"Bearer canary-2"}, "X-Account": {"acct_7"}}, get.Header, "whose account it is about stays")
+		assert.Equal(b, http.Header{"Authorization": {"Bearer canary-2"}, "X-Account": {"acct_7"}, "Cache-Control": {"no-cache"}}, get.Header, "whose account it is about stays")
 	})
 }
 

@@ -1,7 +1,6 @@
 package oncehttp
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
@@ -17,7 +16,7 @@ import (
 // headers, without its key. What it says is taken for an answer only where it is
 // JSON, arrived whole, and carries the contract's Origin mark if there is one: a
 // redirect, a 401 or a 5xx cannot tell, nor can a list that may have another
-// page.
+// page, nor one that came out of a cache.
 type Lookup struct {
 	// URL is its path and query, escaped, in which {key} stands for the key, {id}
 	// for the intent's id that was planted, and {since} for the day before the
@@ -29,7 +28,10 @@ type Lookup struct {
 	// the quotes that the URL puts around it.
 	URL string
 	// Items is a pointer to a list, each item of which is an effect; "/*": the
-	// answer itself is the list. Empty: the answer is the effect, and a 404 says
+	// answer itself is the list. A list of others proves nothing unless the answer
+	// says that it ends there, by a Link, a member or a header, or it has fewer items
+	// than a limit in the URL (limit, per_page, page_size ...), which is then a
+	// promise that the API heeds it. Empty: the answer is the effect, and a 404 says
 	// that there is none. Where is a pointer, into the item or the answer, to what
 	// must be the key or the planted id. Empty: what the URL asks for is enough.
 	Items, Where string
@@ -185,8 +187,9 @@ func climbs(value string) bool {
 
 // find reads the answer to a lookup about a record. Unless it is Found, or
 // NotFound with proof, why says what kept it from telling.
-func (l Lookup) find(f facts, c *Contract, r record) (_ Finding, why string) {
+func (l Lookup) find(f facts, c *Contract, r record, now time.Time) (_ Finding, why string) {
 	doc, isJSON := readAnswerBody(f.body)
+	_, plain := canonicalJSON(f.body, nil)
 	switch status := f.status; {
 	case f.cut:
 		return Finding{}, "its answer was cut off"
@@ -194,14 +197,16 @@ func (l Lookup) find(f facts, c *Contract, r record) (_ Finding, why string) {
 		return Finding{}, "its answer is longer than Config.MaxResponseBody"
 	case !c.Origin.isZero() && !c.Origin.marks(f):
 		return Finding{}, fmt.Sprintf("something between us and the API answered %d", status)
+	case isJSON && !plain:
+		return Finding{}, "its answer is JSON without one meaning: a name twice, or broken text"
 	case isJSON && status == http.StatusNotFound && l.Items == "":
-		return l.absent(c)
-	case status/100 != 2 || status == http.StatusAccepted || status == http.StatusPartialContent:
+		return l.absent(f, c, r, now)
+	case status != http.StatusOK && status != http.StatusCreated:
 		return Finding{}, fmt.Sprintf("it was answered %d", status)
 	case !isJSON:
 		return Finding{}, "its answer is no JSON"
 	case l.Items != "":
-		return l.findListed(doc, f.header, c, r)
+		return l.findListed(doc, f, c, r, now)
 	case doc[0] != '{':
 		return Finding{}, "its answer is no JSON object"
 	case !l.names(doc, r):
@@ -216,44 +221,23 @@ func (l Lookup) find(f facts, c *Contract, r record) (_ Finding, why string) {
 	return Finding{Kind: Found, Reference: reference}, ""
 }
 
-func (l Lookup) absent(c *Contract) (Finding, string) {
+// absent is what it means that the effect does not show.
+func (l Lookup) absent(f facts, c *Contract, r record, now time.Time) (Finding, string) {
 	if !l.Proof || c.Proof > ProofVendor {
 		return Finding{}, "it does not show the effect, which proves nothing"
+	}
+	if age, ok := decimalWait(f.header.Get("Age"), time.Second); ok && age > 0 {
+		return Finding{}, "its answer came out of a cache" // RFC 9111 section 5.1
+	}
+	if strings.Contains(l.URL, "{since}") && (now.Sub(answerTime(f.header, now)) > sinceSlack || r.First.After(now)) {
+		return Finding{}, "the clock here is ahead of the API's, or was, so {since} may leave the effect out"
 	}
 	return Finding{Kind: NotFound}, ""
 }
 
-func (l Lookup) findListed(doc answerBody, h http.Header, c *Contract, r record) (Finding, string) {
-	list, ok := doc.at(strings.TrimSuffix(l.Items, "/*"))
-	if !ok || list[0] != '[' {
-		return Finding{}, "its answer lacks the list"
-	}
-	var found Finding
-	items := 0
-	for item := range list.items() {
-		if items++; !l.names(item, r) {
-			continue
-		}
-		reference, named := l.reference(item)
-		switch {
-		case !l.inState(item):
-			return Finding{}, "what it shows is in no state that proves the effect"
-		case !named:
-			return Finding{}, "its answer lacks the reference"
-		case found.Kind == CannotTell:
-			found = Finding{Kind: Found, Reference: reference}
-		case l.Reference == "" || reference != found.Reference:
-			found.Repeated = true
-		}
-	}
-	if found.Kind == CannotTell && goesOn(h, doc, items) {
-		return Finding{}, "its list has another page"
-	}
-	if found.Kind == CannotTell {
-		return l.absent(c)
-	}
-	return found, ""
-}
+// sinceSlack is how far this machine's clock may be ahead: a date begins at least
+// 12 hours before the first attempt wherever on earth the API reckons it.
+const sinceSlack = 6 * time.Hour
 
 // names: what was found is about the record, as far as Where can tell.
 func (l Lookup) names(doc answerBody, r record) bool {
@@ -278,66 +262,6 @@ func (l Lookup) reference(doc answerBody) (_ string, named bool) {
 	}
 	text, _ := doc.textAt(l.Reference)
 	return text, text != ""
-}
-
-// goesOn: a list may have more items than these, by the Link header (RFC 8288)
-// or by a member beside it whose name says so, in any of the ways of many APIs.
-// A wrong yes costs a lookup; a wrong no could prove what is false.
-func goesOn(h http.Header, doc answerBody, items int) bool {
-	for _, link := range h.Values("Link") {
-		if plain := plainName(link); strings.Contains(plain, "relnext") {
-			return true
-		}
-	}
-	var value any
-	return json.Unmarshal(doc, &value) != nil || namesMore(value, float64(items), 4)
-}
-
-func namesMore(value any, items float64, depth int) bool {
-	members, _ := value.(map[string]any)
-	for name, value := range members {
-		plain := plainName(name)
-		total, isNumber := value.(float64)
-		switch {
-		case depth == 0:
-			return true
-		case slices.ContainsFunc([]string{"next", "more", "truncated", "incomplete"}, func(s string) bool { return strings.Contains(plain, s) }):
-			if says(value) {
-				return true
-			}
-		case isNumber && strings.Contains(plain, "page"):
-			if total > 1 {
-				return true
-			}
-		case isNumber && (strings.Contains(plain, "total") || strings.HasSuffix(plain, "count")):
-			if total > items {
-				return true
-			}
-		case namesMore(value, items, depth-1):
-			return true
-		}
-	}
-	return false
-}
-
-// says: a member is there, and is neither no nor nothing.
-func says(value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, inner := range v {
-			if says(inner) {
-				return true
-			}
-		}
-		return false
-	case []any:
-		return len(v) > 0
-	case string:
-		return v != "" && v != "false" && v != "0"
-	case float64:
-		return v != 0
-	}
-	return value == true
 }
 
 func (k *contractCheck) lookup(field string, l Lookup, c *Contract) {

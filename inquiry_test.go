@@ -158,10 +158,22 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 		"incomplete":                  {listed, 200, `{"data":[],"incomplete_results":true}`, Finding{}},
 		"more in all than are shown":  {listed, 200, `{"data":[],"meta":{"pagination":{"total_count":3}}}`, Finding{}},
 		"more pages":                  {listed, 200, `{"data":[],"page":{"totalPages":2}}`, Finding{}},
+		"no page, said in its size":   {listed, 200, `{"data":[],"page":1,"per_page":20,"page_size":20}`, Finding{Kind: NotFound}},
+		"not the last":                {listed, 200, `{"data":[],"last":false}`, Finding{}},
+		"a cursor":                    {listed, 200, `{"data":[],"cursor":"AAA"}`, Finding{}},
+		"a continuation":              {listed, 200, `{"data":[],"continuationToken":"AAA"}`, Finding{}},
+		"a cached page":               {listed, 203, `{"data":[]}`, Finding{}},
+		"no content":                  {listed, 204, ``, Finding{}},
+		"several statuses":            {listed, 207, `{"data":[]}`, Finding{}},
+		"a list twice":                {listed, 200, `{"data":[{"id":"b","meta":{"key":"k-1"}}],"data":[]}`, Finding{}},
+		"two words on more":           {listed, 200, `{"data":[],"has_more":true,"has_more":false}`, Finding{}},
+		"two references":              {single, 200, `{"id":"ch_1","id":"ch_2"}`, Finding{}},
+		"two states":                  {with(single, wrapped), 200, `{"id":"ch_1","StatusCode":400,"StatusCode":200}`, Finding{}},
+		"none, said twice over":       {single, 404, `{"error":"a","error":"b"}`, Finding{}},
 		"one page":                    {listed, 200, `{"data":[],"page":{"number":1,"totalPages":1,"total":0}}`, Finding{Kind: NotFound}},
 	} {
 		r, _ := lookedUp()
-		got, why := c.l.find(facts{status: c.status, body: []byte(c.body)}, &Contract{}, r)
+		got, why := c.l.find(facts{status: c.status, body: []byte(c.body)}, &Contract{}, r, stepStart)
 		assert.Equal(t, c.want, got, name)
 		assert.Equal(t, c.want.Kind == CannotTell, why != "", "%s: %q", name, why)
 	}
@@ -172,7 +184,7 @@ func TestALookupCannotTellFromAnAnswerThatIsNotWholeOrNotTheAPIs(t *testing.T) {
 	r, _ := lookedUp()
 	whole := facts{status: 404, body: []byte(`{}`), header: http.Header{}}
 	kind := func(f facts, c Contract) FindingKind {
-		found, _ := single.find(f, &c, r)
+		found, _ := single.find(f, &c, r, stepStart)
 		return found.Kind
 	}
 	require.Equal(t, NotFound, kind(whole, Contract{}))
@@ -198,9 +210,99 @@ func TestALinkToANextPageKeepsAListFromProvingAbsence(t *testing.T) {
 		`</pay?page=3>; rel="next"`:                                 CannotTell,
 		`</pay?page=1>; rel=prev, </pay?page=3>; title=x; rel=next`: CannotTell,
 	} {
-		got, _ := listed.find(facts{status: 200, body: []byte(`{"data":[]}`), header: http.Header{"Link": {link}}}, &Contract{}, r)
+		got, _ := listed.find(facts{status: 200, body: []byte(`{"data":[]}`), header: http.Header{"Link": {link}}}, &Contract{}, r, stepStart)
 		assert.Equal(t, want, got.Kind, link)
 	}
+}
+
+// Silence is no end: without a word of it a list of others may be its first page.
+func TestAListOfOthersProvesAbsenceOnlyWhereItsEndIsSaid(t *testing.T) {
+	t.Parallel()
+	r, _ := lookedUp()
+	const others = `[{"id":"a","meta":{"key":"k-2"}},{"id":"b","meta":{"key":"k-3"}}]`
+	with := func(members string) string { return `{"data":` + others + members + `}` }
+	in := func(url string) Lookup { l := listed; l.URL = url; return l }
+	root := listed
+	root.Items = "/*"
+	header := func(name, value string) http.Header { return http.Header{name: {value}} }
+	for name, c := range map[string]struct {
+		l      Lookup
+		body   string
+		header http.Header
+		want   FindingKind
+	}{
+		"nothing is said":            {listed, with(``), nil, CannotTell},
+		"nothing, of a bare list":    {root, others, nil, CannotTell},
+		"no more":                    {listed, with(`,"has_more":false`), nil, NotFound},
+		"no next":                    {listed, with(`,"next":null`), nil, NotFound},
+		"no next link":               {listed, with(`,"@odata.nextLink":""`), nil, NotFound},
+		"none of something else":     {listed, with(`,"next_billing":null`), nil, CannotTell},
+		"no cursor":                  {listed, with(`,"cursor":""`), nil, CannotTell},
+		"the last":                   {listed, with(`,"last":true`), nil, NotFound},
+		"not the last":               {listed, with(`,"isLast":false`), nil, CannotTell},
+		"done":                       {listed, with(`,"done":true`), nil, NotFound},
+		"as many as there are":       {listed, with(`,"total":2`), nil, NotFound},
+		"more than there are":        {listed, with(`,"total":3`), nil, CannotTell},
+		"a sum of something":         {listed, with(`,"total_amount":1,"total":1`), nil, CannotTell},
+		"as many as on this page":    {listed, with(`,"count":2`), nil, CannotTell},
+		"the first page":             {listed, with(`,"page":1`), nil, CannotTell},
+		"one page in all":            {listed, with(`,"meta":{"total_pages":1}`), nil, NotFound},
+		"two pages":                  {listed, with(`,"meta":{"total_pages":2},"has_more":false`), nil, CannotTell},
+		"a link back":                {root, others, header("Link", `</pay?page=1>; rel="prev"`), NotFound},
+		"a link on":                  {root, others, header("Link", `</pay?page=2>; rel="next"`), CannotTell},
+		"a next page in a header":    {root, others, header("X-Next-Page", "2"), CannotTell},
+		"no next page in a header":   {root, others, header("X-Next-Page", ""), NotFound},
+		"a continuation in a header": {root, others, header("X-Ms-Continuation", "AAA"), CannotTell},
+		"a total in a header":        {root, others, header("X-Total-Count", "3"), CannotTell},
+		"all of them, in a header":   {root, others, header("X-Total-Count", "2"), NotFound},
+		"a range":                    {root, others, header("Content-Range", "items 0-1/319"), CannotTell},
+		"the whole range":            {root, others, header("Content-Range", "items 0-1/2"), NotFound},
+		"a range without end":        {root, others, header("Content-Range", "items 0-1/*"), CannotTell},
+		"fewer than asked for":       {in("/pay?limit=100"), with(``), nil, NotFound},
+		"as many as asked for":       {in("/pay?page_size=2"), with(``), nil, CannotTell},
+		"fewer, and yet more":        {in("/pay?per_page=100"), with(`,"has_more":true`), nil, CannotTell},
+	} {
+		got, why := c.l.find(facts{status: 200, body: []byte(c.body), header: c.header}, &Contract{}, r, stepStart)
+		assert.Equal(t, c.want, got.Kind, "%s: %s", name, why)
+	}
+}
+
+// What a cache kept is as old as its Age, and may be older than the attempt.
+func TestAnAnswerOutOfACacheProvesNoAbsence(t *testing.T) {
+	t.Parallel()
+	r, _ := lookedUp()
+	kind := func(status int, body, age string) FindingKind {
+		got, _ := single.find(facts{status: status, body: []byte(body), header: http.Header{"Age": {age}}}, &Contract{}, r, stepStart)
+		return got.Kind
+	}
+	assert.Equal(t, CannotTell, kind(404, `{}`, "1"))
+	assert.Equal(t, NotFound, kind(404, `{}`, "0"))
+	assert.Equal(t, Found, kind(200, `{"id":"ch_1"}`, "300"), "what was there then took effect")
+}
+
+// {since} is by this machine's clock, and the API lists by its own.
+func TestAListSinceADayProvesNoAbsenceToAClockThatIsAhead(t *testing.T) {
+	t.Parallel()
+	r, _ := lookedUp()
+	r.First = stepStart
+	since := listed
+	since.URL = "/pay?since={since}"
+	kind := func(l Lookup, now time.Time, date time.Time) FindingKind {
+		h := http.Header{}
+		if !date.IsZero() {
+			h.Set("Date", date.UTC().Format(http.TimeFormat))
+		}
+		got, _ := l.find(facts{status: 200, body: []byte(`{"data":[]}`), header: h}, &Contract{}, r, now)
+		return got.Kind
+	}
+	now := stepStart.Add(time.Hour)
+	assert.Equal(t, NotFound, kind(since, now, now))
+	assert.Equal(t, NotFound, kind(since, now, time.Time{}))
+	assert.Equal(t, NotFound, kind(since, now, now.Add(-5*time.Hour)), "the day before covers that")
+	assert.Equal(t, CannotTell, kind(since, now, now.Add(-7*time.Hour)))
+	assert.Equal(t, NotFound, kind(since, now, now.Add(30*time.Hour)), "behind, it asks for more days than it must")
+	assert.Equal(t, CannotTell, kind(since, stepStart.Add(-time.Hour), time.Time{}), "the clock was ahead at the attempt")
+	assert.Equal(t, NotFound, kind(listed, now, now.Add(-30*time.Hour)), "no date is asked for")
 }
 
 func TestAWrongLookupIsRefused(t *testing.T) {
@@ -249,8 +351,8 @@ func FuzzLookupAnswer(f *testing.F) {
 		r, _ := lookedUp()
 		l := Lookup{URL: "/pay", Items: items, Reference: "/id", Proof: proof}
 		seen := facts{status: status, body: body}
-		got, why := l.find(seen, &Contract{}, r)
-		again, _ := l.find(seen, &Contract{}, r)
+		got, why := l.find(seen, &Contract{}, r, stepStart)
+		again, _ := l.find(seen, &Contract{}, r, stepStart)
 		require.Equal(t, got, again)
 		require.Equal(t, got.Kind == CannotTell, why != "")
 		switch got.Kind {

@@ -108,10 +108,14 @@ func (r *record) find(e event, p policy, now time.Time) {
 	case kind == NotFound && e.asked.Before(settled):
 		r.Due = later(settled, now).Add(e.delay)
 	case kind == NotFound && r.Absent.Before(settled):
-		r.Absent = now
+		r.Absent, r.AbsentDate = now, e.dated
 		r.Due = now.Add(settle)
 	case kind == NotFound && e.asked.Before(r.Absent.Add(settle)):
 		r.Due = r.Absent.Add(settle)
+	case kind == NotFound && !r.AbsentDate.IsZero() && !e.dated.IsZero() && e.dated.Sub(r.AbsentDate) <= settle-time.Second:
+		// Not by the API's clock, whose dates have whole seconds: a clock was set, or
+		// an answer was kept on its way.
+		r.Due = now.Add(max(settle, lookAgain(r.Looks)) + e.delay)
 	case kind == NotFound && r.Reason == StoredFailure:
 		// Said twice, and the same key would only bring the failure again.
 		r.settle(Rejected, event{judged: judgement{reason: StoredFailure}}, r.Last)

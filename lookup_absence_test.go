@@ -12,9 +12,15 @@ import (
 // times after the start of the test.
 func (s *script) lookedUpAt(asked, answered time.Duration, kind FindingKind) {
 	s.t.Helper()
+	s.lookedUpBy(asked, answered, kind, time.Time{})
+}
+
+// lookedUpBy is one whose answer has a Date.
+func (s *script) lookedUpBy(asked, answered time.Duration, kind FindingKind, date time.Time) {
+	s.t.Helper()
 	s.want(cmdLookUp)
 	s.now = stepStart.Add(answered)
-	s.step(event{kind: evLookedUp, asked: stepStart.Add(asked), finding: Finding{Kind: kind}, settle: time.Minute})
+	s.step(event{kind: evLookedUp, asked: stepStart.Add(asked), finding: Finding{Kind: kind}, settle: time.Minute, dated: date})
 	for s.cmd.kind == cmdSave {
 		s.step(event{kind: evSaved})
 	}
@@ -118,4 +124,38 @@ func TestALookupThatIsAlwaysTooEarlyIsAskedEverMoreSeldom(t *testing.T) {
 	s.resumed(10 * time.Hour)
 	s.lookedUpAt(10*time.Hour, 10*time.Hour, TooEarly)
 	assert.False(t, s.m.rec.Due.Before(stepStart.Add(11*time.Hour)))
+}
+
+// The settle time passes on the API's clock too, where it tells it: a clock that
+// jumps ahead, or a cache, does not make two answers of one.
+func TestAbsenceIsSaidTwiceASettleTimeApartByTheAPIsClockToo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, second time.Duration // Date, after an hour that has nothing to do with ours
+		proved        bool
+	}{
+		"a settle time apart": {0, time.Minute, true},
+		"a fraction less":     {0, time.Minute - time.Second + 1, true}, // of which a Date has no fractions
+		"at once":             {0, 0, false},
+		"too soon":            {0, time.Minute - time.Second, false},
+		"backwards":           {time.Hour, 0, false},
+	} {
+		s := newScript(t, unprotected)
+		s.p.lookup = true
+		s.send("1")
+		s.answer(facts{failure: lost})
+		there := stepStart.Add(-7 * time.Hour)
+		s.lookedUpAt(0, 0, TooEarly)
+		s.resumed(2 * time.Hour) // ours is set two hours ahead
+		s.lookedUpBy(2*time.Hour, 2*time.Hour, NotFound, there.Add(c.first))
+		s.resumed(4 * time.Hour) // and once more
+		s.lookedUpBy(4*time.Hour, 4*time.Hour, NotFound, there.Add(c.second))
+		assert.Equal(t, c.proved, !s.m.next.Exposed, name)
+		if !c.proved {
+			assert.False(t, s.m.rec.Due.Before(stepStart.Add(5*time.Hour)), "%s: a date that stands still is not asked for every minute", name)
+			s.resumed(30 * time.Hour)
+			s.lookedUpBy(30*time.Hour, 30*time.Hour, NotFound, there.Add(26*time.Hour))
+			assert.False(t, s.m.next.Exposed, name)
+		}
+	}
 }

@@ -53,9 +53,11 @@ type record struct {
 	// RefusedStatus is the last unmarked refusal seen while exposed.
 	RefusedStatus int `json:"refused_status,omitzero"`
 	// Looks counts the lookups; Absent is when one that was asked past the settle
-	// time did not find the effect. It speaks of the attempts before it alone.
-	Looks  int       `json:"looks,omitzero"`
-	Absent time.Time `json:"absent,omitzero"`
+	// time did not find the effect, and AbsentDate the Date of what answered. It
+	// speaks of the attempts before it alone.
+	Looks      int       `json:"looks,omitzero"`
+	Absent     time.Time `json:"absent,omitzero"`
+	AbsentDate time.Time `json:"absent_date,omitzero"`
 	// Waits is the index of the backoff.
 	Waits int `json:"waits,omitzero"`
 	// NotBefore is the floor of the next send, whoever asks for it; Due is when

@@ -122,7 +122,7 @@ func contractTerms() []Mutant {
 		Name:    "next-page-ignored",
 		Fault:   "a list that has another page is taken for the whole",
 		Promise: rejectedOnly,
-		Edits:   []Edit{{"inquiry.go", `	if found.Kind == CannotTell && goesOn(h, doc, items) {`, `	if found.Kind == CannotTell && goesOn(h, doc, items) && false {`}},
+		Edits:   []Edit{{"listing.go", `	case p.more:`, `	case false:`}},
 		By:      []Catcher{unit("TestALinkToANextPageKeepsAListFromProvingAbsence")},
 	}, {
 		Name:    "pin-not-compared",

@@ -101,7 +101,7 @@ func (t Terms) lookups(keyed bool) []oncehttp.Lookup {
 	case findList:
 		l.URL, l.Items = strings.Replace(l.URL, "?", "?list=1&", 1), "/data"
 	case findAll:
-		l.URL, l.Items, l.Where = findPath+"?since={since}", "/data", "/about"
+		l.URL, l.Items, l.Where = findPath+"?since={since}&limit=1000", "/data", "/about"
 	}
 	if !keyed && t.Plant == oncehttp.CarrierNone && t.Find != findAll {
 		return nil
