@@ -166,7 +166,10 @@ func (m *machine) decide(p policy, now time.Time) {
 		due := r.Due
 		switch {
 		case h.park && !m.call.lookedUp:
-			due = wholeMicros(r.parkedDue(p))
+			// A crash while it is asked about leaves it due.
+			if parked := r.parkedDue(p); parked.IsZero() || due.IsZero() || due.After(now) {
+				due = wholeMicros(parked)
+			}
 		case r.Reason == Distrusted && !h.park && !p.copied:
 			due = wholeMicros(later(now, r.NotBefore)) // it is trusted again
 		}

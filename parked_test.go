@@ -67,14 +67,7 @@ func TestWhatNobodyCanHelpIsLookedThroughOnceWithoutItsBodies(t *testing.T) {
 			_, err := b.c.Do(action, b.pay())
 			require.Error(b, err)
 		}
-		j := &countingJournal{}
-		require.NoError(b, b.c.Close())
-		inner, err := oncehttp.OpenBolt(b.path, time.Second, nil)
-		require.NoError(b, err)
-		j.Journal = inner
-		b.c, err = oncehttp.New(j, b.cfg)
-		require.NoError(b, err)
-		defer b.c.Close()
+		j := b.counted()
 		opened := j.opens
 		for range 3 {
 			require.Empty(b, b.resume())
@@ -89,6 +82,20 @@ func TestWhatNobodyCanHelpIsLookedThroughOnceWithoutItsBodies(t *testing.T) {
 type countingJournal struct {
 	oncehttp.Journal
 	opens, bodies, updates int
+}
+
+// counted opens the client anew on a journal that counts.
+func (b *bench) counted() *countingJournal {
+	b.Helper()
+	require.NoError(b, b.c.Close())
+	inner, err := oncehttp.OpenBolt(b.path, time.Second, nil)
+	require.NoError(b, err)
+	j := &countingJournal{Journal: inner}
+	c, err := oncehttp.New(j, b.cfg)
+	require.NoError(b, err)
+	b.c = c
+	b.Cleanup(func() { require.NoError(b, c.Close()) })
+	return j
 }
 
 func (j *countingJournal) Open(ctx context.Context) iter.Seq2[oncehttp.Entry, error] {
