@@ -45,7 +45,9 @@ type Lookup struct {
 	Reference string
 	// Proof: that it does not find the effect, Settle after the last attempt and once
 	// more Settle later, is proof that there is none. It proves nothing where this is
-	// not set, or the contract's own Proof is weaker than the vendor's word.
+	// not set, or the contract's own Proof is weaker than the vendor's word. Where the
+	// contract has no Origin, a 404 in JSON from something in between, a gateway that
+	// has lost its route say, is taken for the API's own: ask for a list there.
 	Proof bool
 	// Settle is how long after an attempt its effect may still come to show here.
 	// Zero: Contract.Stored.Settle, or a minute.

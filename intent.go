@@ -163,16 +163,7 @@ func (m *machine) decide(p policy, now time.Time) {
 			m.finish(now)
 			return
 		}
-		due := r.Due
-		switch {
-		case h.park && !m.call.lookedUp:
-			// A crash while it is asked about leaves it due.
-			if parked := r.parkedDue(p); parked.IsZero() || due.IsZero() || due.After(now) {
-				due = wholeMicros(parked)
-			}
-		case r.Reason == Distrusted && !h.park && !p.copied:
-			due = wholeMicros(later(now, r.NotBefore)) // it is trusted again
-		}
+		due := r.heldDue(h.park, m.call.lookedUp, p, now)
 		m.dirty = m.dirty || r.Reason != h.reason || !r.Due.Equal(due)
 		r.Reason, r.Due = h.reason, due
 		asks := p.lookup && r.Exposed && !p.copied && (h.park || r.Parked || h.reason == NoContract)

@@ -293,7 +293,8 @@ func (c *Client) distrust(contract *Contract, r record, why string) {
 
 // Trust lifts the distrust of a contract, by its name, that an answer had
 // contradicted ([EventContradicted]): what may have taken effect is sent again
-// under it. A client that is opened anew trusts every contract.
+// under it, by Do or by the next pass of Resume or Run. A client that is opened
+// anew trusts every contract.
 func (c *Client) Trust(contract string) {
 	c.mu.Lock()
 	delete(c.distrusted, contract)

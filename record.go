@@ -347,15 +347,6 @@ func (r record) window(contract *Contract) Window {
 	return other
 }
 
-// parkedDue is when an intent that is not sent again by itself is due: for a
-// lookup, if there is one.
-func (r record) parkedDue(p policy) time.Time {
-	if p.lookup && r.Exposed {
-		return wholeMicros(later(r.Last, r.First)) // of a copy only the first is known
-	}
-	return time.Time{}
-}
-
 // unstamp takes back a time that was told for the first time by an attempt which
 // reached nobody.
 func (r *record) unstamp(s *sending) {

@@ -24,3 +24,26 @@ func (r *record) restraint(p policy, now time.Time) time.Duration {
 	}
 	return pause
 }
+
+// parkedDue is when an intent that is not sent again by itself is due: for a
+// lookup, if there is one.
+func (r record) parkedDue(p policy) time.Time {
+	if p.lookup && r.Exposed {
+		return wholeMicros(later(r.Last, r.First)) // of a copy only the first is known
+	}
+	return time.Time{}
+}
+
+// heldDue is when an intent of which no attempt may start is due: as a lookup has
+// said, or now, for one.
+func (r record) heldDue(park, lookedUp bool, p policy, now time.Time) time.Time {
+	parked := r.parkedDue(p)
+	isDue := !r.Due.IsZero() && !r.Due.After(now) // and stays so if a crash cuts the lookup off
+	switch {
+	case park && !lookedUp && (parked.IsZero() || !isDue):
+		return parked
+	case !park && r.Reason == Distrusted && !p.copied:
+		return wholeMicros(later(now, r.NotBefore)) // it is trusted again
+	}
+	return r.Due
+}

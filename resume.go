@@ -11,11 +11,13 @@ import (
 
 // Resume is one pass over what is due: intents of earlier calls and of earlier
 // processes, each driven like a call of its own, at most Config.Concurrency at
-// a time over all passes, beside those that wait. It yields each outcome, also
-// of what is due and cannot be sent (KeyExpired, NeedsCredentials, GateClosed),
-// and an error only when the pass itself cannot go on. Ending the loop stops
-// taking up and waiting, and waits for what is in flight. Intents that somebody
-// drives already are left to them.
+// a time over all passes, beside those that wait. The first pass of a client, and
+// the first after Trust, also takes up what was due no more, where it can be asked
+// about or sent after all. Resume yields each outcome, also of what is due and
+// cannot be sent (KeyExpired, NeedsCredentials, GateClosed), and an error only when
+// the pass itself cannot go on. Ending the loop stops taking up and waiting, and
+// waits for what is in flight. Intents that somebody drives already are left to
+// them.
 func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 	return func(yield func(*Outcome, error) bool) {
 		taking, stop := context.WithCancel(ctx)

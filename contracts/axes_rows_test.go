@@ -128,7 +128,7 @@ func axes() []axis {
 		{{contract: Solidgate, field: "Ignored", change: func(c *contract) { c.Ignored = oncehttp.Marker{} },
 			cfg:     script(mockserver.Fault{Origin: true, Commit: true, Status: 500}),
 			profile: func(p *mockserver.Profile) { p.KeyIgnored = []string{"*"} }, play: ignored,
-			with: "Pending ServerError, contradicted; the next action Pending Unknown; 2 requests, 2 effects", without: "Confirmed; the next action Confirmed; 4 requests, 4 effects"}},
+			with: "Pending ServerError, contradicted; the next action Pending Distrusted; 2 requests, 2 effects", without: "Confirmed; the next action Confirmed; 4 requests, 4 effects"}},
 		{{contract: AdyenCheckout, field: "Answers", change: withoutAnswers, cfg: script(says(503, `{"errorCode":"703"}`, "Transient-Error", "true")), play: once(1),
 			with: "Pending Throttled, 1 request, 0 effects", without: "Pending ServerError, 1 request, 0 effects"}},
 		{

@@ -125,6 +125,37 @@ func contractTerms() []Mutant {
 		Edits:   []Edit{{"listing.go", `	case p.more:`, `	case false:`}},
 		By:      []Catcher{unit("TestALinkToANextPageKeepsAListFromProvingAbsence")},
 	}, {
+		Name:    "silence-ends-a-list",
+		Fault:   "a list of others that does not say that it ends is taken for the whole",
+		Promise: rejectedOnly,
+		Edits:   []Edit{{"listing.go", `	case items > 0 && !p.ends:`, `	case false:`}},
+		By:      []Catcher{unit("TestAListOfOthersProvesAbsenceOnlyWhereItsEndIsSaid")},
+	}, {
+		Name:    "cached-absence",
+		Fault:   "what a cache kept from before the attempt is taken for proof that it had no effect",
+		Promise: rejectedOnly,
+		Edits:   []Edit{{"inquiry.go", `ok && age > 0 {`, `ok && age < 0 {`}},
+		By:      []Catcher{unit("TestAnAnswerOutOfACacheProvesNoAbsence")},
+	}, {
+		Name:    "absence-by-one-clock",
+		Fault:   "two answers count as a settle time apart though the API's own dates say that they are not",
+		Promise: rejectedOnly,
+		Edits:   []Edit{{"lookup.go", `e.dated.Sub(r.AbsentDate) <= settle-time.Second:`, `false:`}},
+		By:      []Catcher{unit("TestAbsenceIsSaidTwiceASettleTimeApartByTheAPIsClockToo")},
+	}, {
+		Name:    "lookup-wish-unheard",
+		Fault:   "a lookup is asked sooner than the last answer asked",
+		Promise: serversWish,
+		Edits:   []Edit{{"ask.go", `	if r.Wish.After(e.asked) {`, `	if false {`}},
+		By:      []Catcher{unit("TestNoLookupIsAskedSoonerThanTheLastAnswerAsked")},
+	}, {
+		Name:    "parked-for-ever",
+		Fault:   "what was parked before anybody could be asked is taken up by no pass",
+		Promise: honestPending,
+		Edits: []Edit{{"client.go", `	c.learned.Store(true)
+`, ``}},
+		By: []Catcher{unit("TestWhatWasParkedBeforeAnybodyCouldBeAskedIsTakenUpOnceSomebodyCan")},
+	}, {
 		Name:    "pin-not-compared",
 		Fault:   "what may have taken effect is sent again with other credentials, though the API knows a key only with the first",
 		Promise: insideWindow,
