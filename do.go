@@ -376,12 +376,13 @@ func (c *Client) known(r record) *Outcome {
 	o := r.outcome(c.cfg.WindowShare, c.cfg.Retry.AttemptTimeout)
 	o.FromJournal = true
 	o.InFlight = c.driven(r.Action)
+	contract := c.contracts.byName[r.Begun.Contract]
 	switch copied := c.journal.Standing().Copied; {
 	case copied && r.State == Pending:
 		o.Reason, o.RetryAt = Copied, time.Time{}
 	case o.Reason == Copied: // before it was adopted
 		o.Reason = Unknown
-	case o.Reason == Distrusted && !c.distrusts(c.contracts.byName[r.Begun.Contract]):
+	case o.Reason == Distrusted && contract != nil && !c.distrusts(contract): // any more
 		o.Reason, o.RetryAt = Unknown, later(wallNow(), r.NotBefore)
 	}
 	return o

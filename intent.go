@@ -275,7 +275,7 @@ func (m *machine) start(e event, p policy, now time.Time) {
 	}
 	m.dirty = true
 	r := &m.next
-	if r.Reason == GateClosed {
+	if r.Reason == GateClosed || r.Reason == Distrusted {
 		r.Reason = NotSent
 		if r.Exposed {
 			r.Reason = Unknown
@@ -416,7 +416,7 @@ func (m *machine) hear(e event, p policy, now time.Time) {
 	}
 	if r.State == Pending {
 		r.Cause = e.cause
-		r.Reason = j.reason
+		r.Reason, r.Running = j.reason, j.reason == InProgress
 		if r.Exposed && (r.Reason == NotSent || r.Reason == Refused) {
 			r.Reason = Unknown // it speaks of the whole intent
 		}

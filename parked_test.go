@@ -57,6 +57,23 @@ func TestWhatWasParkedBeforeAnybodyCouldBeAskedIsTakenUpOnceSomebodyCan(t *testi
 	}
 }
 
+// Its contract may be gone meanwhile: the application's own lookup needs none.
+func TestAParkedIntentWhoseContractIsGoneIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	api := &till{}
+	atTill(t, api, oncehttp.IdempotencyKey("legacy.test", 24*time.Hour), func(b *bench) {
+		_, err := b.c.Do("pay-1", b.charge())
+		require.Error(b, err)
+		time.Sleep(25 * time.Hour)
+		require.Len(b, b.resume(), 1)
+		require.Equal(b, oncehttp.KeyExpired, b.known().Reason)
+		require.Zero(b, b.known().RetryAt)
+		b.reopen(answers(new(int), oncehttp.Finding{Kind: oncehttp.Found}), func(cfg *oncehttp.Config) { cfg.Contracts = nil })
+		require.Len(b, b.resume(), 1)
+		assert.Equal(b, oncehttp.Confirmed, b.known().State)
+	}, oneAttempt)
+}
+
 // Opening with many parked intents must cost little: what nobody can help is
 // neither written nor read beyond its record, and once for each client.
 func TestWhatNobodyCanHelpIsLookedThroughOnceWithoutItsBodies(t *testing.T) {
@@ -216,6 +233,29 @@ func TestWhatIsTrustedAgainWaitsAsLongAsTheServerAsked(t *testing.T) {
 		b.runFor(2 * time.Hour)
 		assert.Equal(b, oncehttp.Confirmed, b.known().State)
 		assert.GreaterOrEqual(b, b.gaps()[2], time.Hour)
+	})
+}
+
+// A fresh success after an answer that said in progress is told, whatever kept the
+// intent waiting in between.
+func TestWhatWasInProgressIsStillKnownToBeSoOnceTheContractIsTrusted(t *testing.T) {
+	t.Parallel()
+	inProgress := mockserver.Code(409, "idempotency_in_progress")
+	inBubble(t, script(inProgress, inProgress, mockserver.Fault{}), func(b *bench) {
+		b.cfg.Retry.MaxAttempts = 1
+		b.reopen()
+		require.Equal(b, oncehttp.InProgress, b.do().Reason)
+		o, err := b.c.Do("contradicts", b.pay())
+		require.Error(b, err)
+		require.Equal(b, oncehttp.InProgress, o.Reason)
+		o, err = b.c.Do("contradicts", b.pay())
+		require.NoError(b, err)
+		require.True(b, o.MayHaveRepeated)
+		require.Equal(b, oncehttp.Distrusted, b.do().Reason)
+		b.c.Trust("*")
+		o = b.do()
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.True(b, o.MayHaveRepeated)
 	})
 }
 

@@ -127,8 +127,11 @@ func (c *Client) revives(e Entry) bool {
 	f.policy.copied, f.policy.latest = c.standing()
 	now := wallNow()
 	m := machine{rec: r, next: r}
-	_, cmd := m.step(event{kind: evTaken, call: call{resume: true, until: now.Add(c.cfg.Retry.MaxElapsed)}}, f.policy, now)
-	return cmd.kind != cmdSettle && (cmd.kind != cmdSave || !cmd.record.Due.IsZero())
+	m, cmd := m.step(event{kind: evTaken, call: call{resume: true, until: now.Add(c.cfg.Retry.MaxElapsed)}}, f.policy, now)
+	if cmd.kind == cmdSave { // it comes before the lookup; nothing is written here
+		m, cmd = m.step(event{kind: evSaved}, f.policy, now)
+	}
+	return cmd.kind != cmdSettle || !m.rec.Due.Equal(r.Due)
 }
 
 // takeSlot waits for a slot; it is false once ctx has ended.

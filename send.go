@@ -27,7 +27,7 @@ func (c *Client) send(f *flight, cmd command) event {
 	h := history{method: r.Begun.Method, exposed: r.Exposed, protection: protection,
 		distrusted: f.policy.distrusted && r.protection(f.policy.trusting()) == keyed,
 		renewable:  c.cfg.Authorize != nil && !cmd.stale,
-		inProgress: r.Reason == InProgress, apart: r.Sending.At.Sub(r.Last)}
+		inProgress: r.Running, apart: r.Sending.At.Sub(r.Last)}
 	h.refused = r.RefusedStatus != 0 && r.RefusedStatus == s.facts.status
 	e := event{kind: evAnswered, attempt: r.Sending.ID}
 	s.facts.wire = r.Begun.Wire
