@@ -85,7 +85,7 @@ func (c *Client) question(f *flight, r record, target string) (reply, error) {
 			return reply{shut: true, again: again}, &ownError{text: "oncehttp: the host fails, so a lookup waits"}
 		}
 		seen, err := c.fetch(req)
-		j := classify(seen, history{method: req.Method}, f.policy.contract, wallNow()) // for what it says of the host
+		j := classify(seen, history{method: req.Method}, f.policy.contract, wallNow()) // for what it says of the host, and asks
 		heard := hostEvent(j, seen.status)
 		c.gates.heard(pass, heard)
 		wished := j.asked && j.wait > 0

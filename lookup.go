@@ -131,7 +131,7 @@ func (r *record) find(e event, p policy, now time.Time) {
 		}
 		r.Due = later(now.Add(lookAgain(r.Looks)+e.delay), e.again)
 	}
-	if r.State == Pending && r.Due.Before(r.Wish) && r.Exposed {
+	if r.State == Pending && r.Due.Before(r.Wish) && (e.unasked || !e.wish.IsZero()) {
 		r.Due = r.Wish.Add(e.delay)
 	}
 }

@@ -104,6 +104,23 @@ func TestTheConfigurationsLookupIsAskedWhileTheAPIWantsToBeLeftAlone(t *testing.
 	}, answers(&asked, oncehttp.Finding{}, oncehttp.Finding{Kind: oncehttp.Found, Reference: "ch_7"}))
 }
 
+// What the API wants is no wish of whoever else is asked.
+func TestTheConfigurationsLookupKeepsItsScheduleWhateverAnAttemptsAnswerAsked(t *testing.T) {
+	t.Parallel()
+	api := &till{post: always(500, `{}`, "Retry-After", "7200")}
+	asked := 0
+	for name, c := range map[string]oncehttp.Contract{"with lookups": keyless(), "without": {Name: "legacy", Match: oncehttp.Match{Hosts: []string{"legacy.test"}}}} {
+		asked = 0
+		atTill(t, api, c, func(b *bench) {
+			_, err := b.c.Do("pay-1", b.charge())
+			require.Error(b, err)
+			b.runFor(10 * time.Minute)
+			assert.Equal(b, 2, asked, "%s: at once, and 5 minutes later", name)
+			assert.Empty(b, api.gets)
+		}, answers(&asked, oncehttp.Finding{}))
+	}
+}
+
 // A 429 to a lookup binds the host, after a restart too.
 func TestWhatAHostAskedOfALookupBindsNewActionsAfterARestart(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,7 @@ func expected() (names []string) {
 	return append(names,
 		"told Confirmed ", "told Confirmed Conflict", "told Rejected Refused", "told Rejected Unauthorized", "told Rejected Conflict",
 		"told Pending NotSent", "told Pending Unknown", "told Pending InProgress", "told Pending Throttled", "told Pending ServerError",
-		"told Pending StoredFailure", "told Pending KeyExpired", "told Pending NoContract", "told Pending Unauthorized",
+		"told Pending StoredFailure", "told Pending KeyExpired", "told Pending Distrusted", "told Pending NoContract", "told Pending Unauthorized",
 		"told Pending NeedsCredentials", "told Pending NotRecorded", "told Pending GateClosed", "told Pending Redirected", "told Pending Copied",
 		"told of a second effect", "told of the first wording",
 		"slow save", "slow connection", "copied journal", "pruned", "a word that may be wrong",
