@@ -124,6 +124,8 @@ type judgement struct {
 	refusal bool
 	// unread: the contract's rules need the part of the body that is missing.
 	unread bool
+	// foreign: it lacks the mark that the API's own answers carry.
+	foreign bool
 	// reference is what the API calls the effect.
 	reference string
 	// host is what it says of the host, whatever it says of the intent.
@@ -215,7 +217,7 @@ func judge(f facts, h history, contract *Contract, r reading) judgement {
 	}
 	if r.foreign && (f.status/100 == 2 || f.status/100 == 4) {
 		// Something in between answered; whether the API was reached, nobody knows.
-		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown}
+		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown, foreign: true}
 		if contract.Origin.Pointer != "" && f.long {
 			j.again, j.unread = againNo, true // the mark would be as far down again
 		}

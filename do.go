@@ -211,7 +211,7 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, []byte, error) {
 		b.Key = contract.mint(uuid.New())
 	}
 	if err := contract.checkKey(b.Key); err != nil {
-		return record{}, nil, fmt.Errorf("%w: %w", ErrInvalidRequest, err)
+		return record{}, nil, fmt.Errorf("%w: contract %q: %w", ErrInvalidRequest, contract.Name, err)
 	}
 	b.Wire, b.Window = contract.wire(b.Key), contract.Window
 	if body, err = contract.fill(b, body, now); err != nil {

@@ -32,7 +32,7 @@ func ExamplePendingError() {
 	// Output:
 	// action "order-42/charge" is pending: the outcome is unknown after 1 attempt; it may have taken effect (ServerError)
 	// Do not begin it under another name.
-	// It is not sent again by itself: look the effect up, then Resolve.
+	// It was sent without a key, so it is not sent again by itself: look the effect up, then Resolve.
 	// Last cause: the server answered 502.
 }
 

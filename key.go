@@ -3,6 +3,7 @@ package oncehttp
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -112,19 +113,19 @@ func (f KeyForm) spelling() (length int, bytes string) {
 }
 
 // checkKey says which rule of the contract a key breaks. The error never holds
-// the key.
+// the key, nor the contract's name.
 func (c *Contract) checkKey(key string) error {
 	least, most := c.Key.lengths()
 	if len(key) < least || len(key) > most {
-		return fmt.Errorf("oncehttp: contract %q: the key has %d bytes; the contract allows %d to %d", c.Name, len(key), least, most)
+		return fmt.Errorf("the key has %d bytes; the contract allows %d to %d", len(key), least, most)
 	}
 	for i := range len(key) {
 		if !c.Key.allows(key[i]) {
-			return fmt.Errorf("oncehttp: contract %q: the key's byte %d is not in the contract's alphabet; use only bytes that Key.Alphabet allows", c.Name, i+1)
+			return fmt.Errorf("the key's byte %d is not in the contract's alphabet; use only bytes that Key.Alphabet allows", i+1)
 		}
 	}
 	if c.Carrier.Kind == CarrierPath && climbs(key) {
-		return fmt.Errorf("oncehttp: contract %q: the key holds a step of a path (. or ..), which servers resolve; use another", c.Name)
+		return errors.New("the key holds a step of a path (. or ..), which servers resolve; use another")
 	}
 	if c.Key.UUID == UUIDNone {
 		return nil
@@ -132,9 +133,9 @@ func (c *Contract) checkKey(key string) error {
 	id, err := uuid.Parse(key)
 	switch {
 	case err != nil || len(key) != 36 && len(key) != 32: // Parse takes braces and urn:uuid: too
-		return fmt.Errorf("oncehttp: contract %q: the key is not a UUID, which the contract asks for (Key.UUID)", c.Name)
+		return errors.New("the key is not a UUID, which the contract asks for (Key.UUID)")
 	case c.Key.UUID == UUIDRandom && (id[6]>>4 != 4 || id[8]>>6 != 2):
-		return fmt.Errorf("oncehttp: contract %q: the key is not a random UUID (version 4), which the contract asks for (Key.UUID)", c.Name)
+		return errors.New("the key is not a random UUID (version 4), which the contract asks for (Key.UUID)")
 	}
 	return nil
 }
@@ -190,7 +191,7 @@ func (c *Contract) adopted(h http.Header) (key string, ok bool, err error) {
 		key = key[1 : len(key)-1]
 	}
 	if err := c.checkKey(key); err != nil {
-		return "", false, fmt.Errorf("%w: header %s: %w", ErrInvalidRequest, c.Carrier.Name, err)
+		return "", false, fmt.Errorf("%w: contract %q: header %s: %w; set one that fits, or leave it out", ErrInvalidRequest, c.Name, c.Carrier.Name, err)
 	}
 	return key, true, nil
 }
@@ -203,8 +204,11 @@ func (c *Contract) adoptedWithin(b begun, body []byte) (string, error) {
 	at := c.Carrier.spot()
 	keys, err := at.read(b, body)
 	for _, key := range keys {
-		if err == nil {
-			err = c.checkKey(key)
+		if err != nil {
+			break
+		}
+		if err = c.checkKey(key); err != nil {
+			err = fmt.Errorf("%w; set one that fits, or leave it out", err)
 		}
 	}
 	switch {

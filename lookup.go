@@ -64,6 +64,12 @@ func (c *Client) lookUp(f *flight, cmd command) event {
 	if !e.unasked {
 		ev := c.event(EventLookedUp, cmd.record)
 		ev.Reference, ev.Cause = e.finding.Reference, e.cause
+		switch e.finding.Kind {
+		case NotFound:
+			ev.Cause = "the effect was not found"
+		case TooEarly:
+			ev.Cause = "the effect may not show yet"
+		}
 		c.emit(ev)
 	}
 	return e

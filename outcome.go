@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -204,7 +205,7 @@ func (o *Outcome) known() string {
 	case o.Reason == Conflict:
 		return "there is evidence of an effect and of none; a person must decide"
 	case o.State == Confirmed:
-		return "it took effect" + o.status()
+		return "it took effect" + o.status() + o.named()
 	case o.State == Rejected:
 		return "a definite no" + o.status() + "; nothing took effect"
 	case o.MayHaveExecuted:
@@ -223,11 +224,21 @@ func (o *Outcome) status() string {
 	return fmt.Sprintf(" (status %d)", o.Response.StatusCode)
 }
 
+func (o *Outcome) named() string {
+	if o.Reference == "" {
+		return ""
+	}
+	return ", as " + quoteAction(o.Reference)
+}
+
 func (o *Outcome) advice() []string {
 	if o.State != Pending {
 		return nil
 	}
 	lines := []string{"Do not begin it under another name."}
+	if o.InFlight && !errors.Is(o.Err, ErrClosed) {
+		return append(lines, "The client is at work on it, and records what comes of it.")
+	}
 	switch o.Reason {
 	case KeyExpired:
 		lines = append(lines, "The server may have forgotten the key, so nothing is sent any more: look the effect up, then Resolve.")
@@ -246,17 +257,24 @@ func (o *Outcome) advice() []string {
 	case NotRecorded:
 		lines = append(lines, "The journal could not record: mend it and open it again.")
 	default:
+		if o.Reason == Unauthorized {
+			lines = append(lines, "The credentials were refused: mend them.")
+		}
 		if o.Attempts == 0 && o.RetryAt.IsZero() {
 			lines = append(lines, "Do or Resume sends it.")
 		} else if o.RetryAt.IsZero() {
-			lines = append(lines, "It is not sent again by itself: look the effect up, then Resolve.")
+			it := "It"
+			if o.Key == "" {
+				it = "It was sent without a key, so it"
+			}
+			lines = append(lines, it+" is not sent again by itself: look the effect up, then Resolve.")
 		}
 	}
 	if !o.RetryAt.IsZero() {
-		lines = append(lines, "Resume takes it up again from "+o.RetryAt.UTC().Format(time.RFC3339Nano)+".")
+		lines = append(lines, "Resume takes it up again from "+o.RetryAt.Add(time.Second-1).UTC().Format(time.RFC3339)+".")
 	}
 	if !o.SafeUntil.IsZero() && o.Reason != KeyExpired {
-		lines = append(lines, "The key is safe to use until "+o.SafeUntil.UTC().Format(time.RFC3339Nano)+".")
+		lines = append(lines, "Nothing is sent after "+o.SafeUntil.UTC().Format(time.RFC3339)+", when the key's usable window ends.")
 	}
 	return lines
 }
@@ -284,6 +302,9 @@ func (o *Outcome) String() string {
 	if o.Response != nil {
 		fmt.Fprintf(&b, " status=%d", o.Response.StatusCode)
 	}
+	if o.Reference != "" {
+		fmt.Fprintf(&b, " reference=%s", quoteAction(o.Reference))
+	}
 	if o.Err != nil {
 		fmt.Fprintf(&b, " cause=%q", o.Err)
 	}
@@ -305,8 +326,20 @@ func (o *Outcome) LogValue() slog.Value {
 	if o.Reason != "" {
 		attrs = append(attrs, slog.String("reason", string(o.Reason)))
 	}
+	if o.MayHaveExecuted {
+		attrs = append(attrs, slog.Bool("may_have_executed", true))
+	}
+	if o.MayHaveRepeated {
+		attrs = append(attrs, slog.Bool("may_have_repeated", true))
+	}
 	if o.Response != nil {
 		attrs = append(attrs, slog.Int("status", o.Response.StatusCode))
+	}
+	if o.Reference != "" {
+		attrs = append(attrs, slog.String("reference", o.Reference))
+	}
+	if o.Err != nil {
+		attrs = append(attrs, slog.String("cause", o.Err.Error()))
 	}
 	return slog.GroupValue(attrs...)
 }

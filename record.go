@@ -396,6 +396,7 @@ func (r *record) settle(state State, e event, at time.Time) {
 			r.First = at
 		}
 		r.Incomplete = j.incomplete && j.again == againNow
+		r.Cause = e.cause // the answer that is whole now may have been cut before
 	}
 	if r.Reference == "" {
 		r.Reference = j.reference

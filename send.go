@@ -70,8 +70,13 @@ func (c *Client) send(f *flight, cmd command) event {
 	}
 	if !final && s.err == nil {
 		e.cause = fmt.Sprintf("the server answered %d", s.facts.status)
-		if e.judged.unread {
+		switch {
+		case e.judged.unread:
 			e.cause += ", and what its contract reads in the body cannot be read: the body is longer than Config.MaxResponseBody (of an error 64 KiB), compressed, or damaged"
+		case e.judged.foreign:
+			e.cause += " without the mark that the API's own answers carry, so something in between may have said it"
+		case e.judged.effect == effectNone && e.judged.again == againNo && r.Exposed:
+			e.cause += ", which says nothing of earlier attempts"
 		}
 		f.err = nil
 	}

@@ -1,6 +1,7 @@
 package contracts
 
 import (
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +19,13 @@ func All() []oncehttp.Contract {
 }
 
 // For returns the contracts that name a host, as api.stripe.com or
-// shop.myshopify.com. A host that none names has none.
+// shop.myshopify.com; a port is left aside. A host that none names has none.
+// Which of them a request travels under depends on its path, method and body:
+// the most specific one that matches (see [oncehttp.Match]).
 func For(host string) []oncehttp.Contract {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	return slices.DeleteFunc(every(), func(c oncehttp.Contract) bool {
 		return !slices.ContainsFunc(c.Match.Hosts, func(pattern string) bool { return names(pattern, host) })

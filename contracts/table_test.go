@@ -154,6 +154,7 @@ func TestAHostFindsItsContracts(t *testing.T) {
 	assert.Subset(t, found("API.Stripe.com."), []string{"stripe-v1", "stripe-v2"})
 	assert.NotEmpty(t, found("shop.myshopify.com"))
 	assert.NotEmpty(t, found("dynamodb.eu-west-1.amazonaws.com"))
+	assert.Equal(t, found("api.stripe.com"), found("api.stripe.com:443"))
 	assert.Empty(t, found("api.example.com"))
 	assert.Empty(t, found("myshopify.com"))
 	assert.Empty(t, found("evil.dynamodb.eu-west-1.amazonaws.com.example"))
