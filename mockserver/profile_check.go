@@ -87,7 +87,24 @@ func (c *profileCheck) failIf(wrong bool, format string, args ...any) {
 }
 
 func (c *profileCheck) oneOf(field string, value any, known ...any) {
-	c.failIf(!slices.Contains(known, value), "%s: there is no %q", field, value)
+	if err := oneOf(field, value, known...); err != nil {
+		c.failures = append(c.failures, err)
+	}
+}
+
+// oneOf says which values a field takes, where it has none of them. The empty
+// one is that of a field left out.
+func oneOf(field string, value any, known ...any) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	var names []string
+	for _, k := range known {
+		if name := fmt.Sprint(k); name != "" {
+			names = append(names, name)
+		}
+	}
+	return fmt.Errorf("%s: there is no %q (it takes %s)", field, value, strings.Join(names, ", "))
 }
 
 func (c *profileCheck) pointer(field, pointer string) {

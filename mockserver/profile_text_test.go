@@ -65,7 +65,7 @@ func TestAProfileThatCannotBePlayedSaysWhy(t *testing.T) {
 		`{"name": "x", "carrier": {"knid": "header"}}`:                                               `unknown field "knid"`,
 		`{"finds": [{"url": "/", "lga": "1s"}]}`:                                                     `unknown field "lga"`,
 		`{"ttl": "1 day"}`:                                                                           `unknown unit`,
-		`{"name": "x", "onMismatch": "rejects"}`:                                                     `profile "x": onMismatch: there is no "rejects"`,
+		`{"name": "x", "onMismatch": "rejects"}`:                                                     `profile "x": onMismatch: there is no "rejects" (it takes ignored, executes, overwrites, drops)`,
 		`{"carrier": {"kind": "cookie", "name": "k"}}`:                                               `carrier.kind: there is no "cookie"`,
 		`{"carrier": {"name": "k"}}`:                                                                 `carrier: it has no kind`,
 		`{"carrier": {"kind": "header"}}`:                                                            `carrier.name: it is empty`,
@@ -125,7 +125,7 @@ func TestAProfileThatCannotBePlayedSaysWhy(t *testing.T) {
 			assert.True(t, strings.HasPrefix(err.Error(), "mockserver: profile"), "%v", err)
 		}
 	}
-	assert.PanicsWithValue(t, `mockserver: profile: scope: there is no "region"`, func() {
+	assert.PanicsWithValue(t, `mockserver: profile: scope: there is no "region" (it takes host, method, path, credential)`, func() {
 		mockserver.New(mockserver.Config{Profile: mockserver.Profile{Scope: []mockserver.Scope{"region"}}})
 	})
 }

@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,20 +47,13 @@ func ParseScript(data []byte) ([]Fault, error) {
 
 // check says why a fault cannot be played.
 func (f Fault) check() error {
-	switch f.See {
-	case SeeAnswer, SeeReset, SeeClose, SeeNothing, SeeTruncated, SeeEarly, SeeEndless, SeeDrip, SeeRaw, SeeGoAway, SeeRefused:
-	default:
-		return fmt.Errorf("see: there is no %q", f.See)
-	}
-	switch f.Framing {
-	case FramingLength, FramingChunked, FramingClose:
-	default:
-		return fmt.Errorf("framing: there is no %q", f.Framing)
-	}
-	switch f.Crash {
-	case NoCrash, CrashBefore, CrashBetween, CrashAfter:
-	default:
-		return fmt.Errorf("crash: there is no %q", f.Crash)
+	err := cmp.Or(
+		oneOf("see", f.See, SeeAnswer, SeeReset, SeeClose, SeeNothing, SeeTruncated, SeeEarly, SeeEndless, SeeDrip, SeeRaw, SeeGoAway, SeeRefused),
+		oneOf("framing", f.Framing, FramingLength, FramingChunked, FramingClose),
+		oneOf("crash", f.Crash, NoCrash, CrashBefore, CrashBetween, CrashAfter),
+	)
+	if err != nil {
+		return err
 	}
 	for _, code := range f.Informational {
 		if code < 100 || code > 199 || code == http.StatusSwitchingProtocols {

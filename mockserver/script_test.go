@@ -62,7 +62,7 @@ func TestABadScriptIsRefusedWithThePlace(t *testing.T) {
 func TestScriptPanicsOnWhatCannotBePlayed(t *testing.T) {
 	t.Parallel()
 	s := mockserver.New(mockserver.Config{})
-	assert.PanicsWithValue(t, `mockserver: see: there is no "x" in {"see":"x"}`, func() { s.Script(mockserver.Fault{See: "x"}) })
+	assert.PanicsWithValue(t, `mockserver: see: there is no "x" (it takes reset, close, nothing, truncated, early, endless, drip, raw, goaway, refused) in {"see":"x"}`, func() { s.Script(mockserver.Fault{See: "x"}) })
 	assert.Panics(t, func() { s.ScriptKey("k", mockserver.Fault{See: "x"}) })
 	assert.Panics(t, func() { s.ScriptPath("/", mockserver.Fault{See: "x"}) })
 	assert.Panics(t, func() { s.ScriptEachKey(mockserver.Fault{See: "x"}) })

@@ -27,6 +27,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -62,8 +63,11 @@ func freshTransport() *http.Transport {
 }
 
 func run(ctx context.Context, args []string, sh shell) int {
+	if len(args) > 0 && args[0] != "probe" && !strings.HasPrefix(args[0], "-") {
+		fmt.Fprintf(sh.stderr, "oncehttp: there is no command %q\n\n", args[0])
+	}
 	if len(args) == 0 || args[0] != "probe" {
-		fmt.Fprintln(sh.stderr, "usage: oncehttp probe [flags]\n\noncehttp probe -h lists them.")
+		fmt.Fprintln(sh.stderr, "usage: oncehttp probe [flags]\n\nIt asks an API whether it keeps to a contract about idempotency keys;\noncehttp probe -h lists the flags.")
 		return exitUsage
 	}
 	return probe(ctx, args[1:], sh)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -138,6 +139,16 @@ func TestTheProbeStopsWhereItShould(t *testing.T) {
 		assert.Len(t, r.server.Requests(), c.requests, name)
 		assert.Len(t, rep.Requests, c.requests, name)
 	}
+}
+
+func TestARequestThatFoundNoConnectionIsToldAsNotSent(t *testing.T) {
+	t.Parallel()
+	server := mockserver.Memory(mockserver.Config{})
+	defer server.Close()
+	server.RefuseDials(-1)
+	_, err := (&prober{transport: server.Transport(), pace: pace{timeout: time.Minute}}).send(t.Context(),
+		frozen{method: "POST", header: http.Header{}, url: &url.URL{Scheme: "http", Host: "api.example.com"}})
+	require.ErrorContains(t, err, "request 1 was not sent: dial")
 }
 
 func TestAContradictionIsToldThoughTheProbeStoppedLater(t *testing.T) {

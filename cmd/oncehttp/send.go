@@ -70,6 +70,9 @@ func (p *prober) send(ctx context.Context, requests ...frozen) ([]shot, error) {
 	defer func() { p.shots = append(p.shots, shots...) }()
 	for i := range shots {
 		s := &shots[i]
+		if neverSent(s.err) {
+			return nil, fmt.Errorf("request %d was not sent: %s", len(p.shots)+i+1, worded(s.err))
+		}
 		if s.err != nil {
 			return nil, fmt.Errorf("request %d had no answer, and may have had an effect: %s", len(p.shots)+i+1, worded(s.err))
 		}
@@ -101,6 +104,12 @@ func (p *prober) sendOne(ctx context.Context, f frozen) (answer, error) {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBody))
 	return answer{status: resp.StatusCode, header: resp.Header, body: body}, err
+}
+
+// neverSent: no connection was made.
+func neverSent(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) && network.Op == "dial"
 }
 
 // worded says what happened to a request that got no answer. The text of other

@@ -36,6 +36,19 @@ import (
 	"github.com/oncehttp/oncehttp/mockserver"
 )
 
+const usage = `usage: mockserver [flags]
+
+An HTTP API that honours idempotency keys and fails as scripted. A script holds a
+fault a request, with the fields of mockserver.Fault in small letters; this one
+loses an answer after the effect, then refuses once:
+
+    [{"commit": true, "see": "reset"}, {"status": 503, "header": {"Retry-After": "2"}}]
+
+What came and what took effect is shown at /.mockserver/ and, as JSON, at
+/.mockserver/ledger.json.
+
+`
+
 // grace is how long requests under way may take to end when the command stops.
 const grace = 5 * time.Second
 
@@ -61,6 +74,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	work := flags.Duration("work", 0, "how long an execution takes")
 	profile := flags.String("profile", "", "name of a profile (see -profiles) or a JSON file with one")
 	list := flags.Bool("profiles", false, "list the names of the profiles and their sources, and do nothing else")
+	flags.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		flags.PrintDefaults()
+	}
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -79,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *script != "" {
 		data, err := os.ReadFile(*script)
 		if err != nil {
-			return err
+			return fmt.Errorf("mockserver: -script: %w", err)
 		}
 		if cfg.Script, err = mockserver.ParseScript(data); err != nil {
 			return fmt.Errorf("%s: %w", *script, err)
