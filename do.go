@@ -70,6 +70,8 @@ type ticket struct {
 // journal has it, and drives it until it settles or the budget of Config.Retry
 // is spent. The request's context bounds the call, not the attempt: an attempt
 // under way when the context ends is finished and recorded by the client.
+// Give it a deadline: an attempt that no other may follow has no time-out of its
+// own (Retry.AttemptTimeout).
 //
 // The error is nil when the outcome is Confirmed or Rejected. A [*PendingError]
 // means that the server may have acted or still may: do not begin the action

@@ -274,7 +274,7 @@ func (o *Outcome) advice() []string {
 		lines = append(lines, "Resume takes it up again from "+o.RetryAt.Add(time.Second-1).UTC().Format(time.RFC3339)+".")
 	}
 	if !o.SafeUntil.IsZero() && o.Reason != KeyExpired {
-		lines = append(lines, "Nothing is sent after "+o.SafeUntil.UTC().Format(time.RFC3339)+", when the key's usable window ends.")
+		lines = append(lines, "Nothing is sent after the key's usable window, which ends at "+o.SafeUntil.UTC().Format(time.RFC3339)+".")
 	}
 	return lines
 }

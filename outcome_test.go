@@ -53,19 +53,19 @@ func TestExplainSaysWhatIsSafeToDo(t *testing.T) {
 	}{
 		"sent again by itself": {
 			pending(oncehttp.Outcome{Reason: oncehttp.ServerError, RetryAt: at}), first +
-				"Resume takes it up again from 2026-11-30T12:00:01Z.\nNothing is sent after 2026-11-30T12:00:00Z, when the key's usable window ends.",
+				"Resume takes it up again from 2026-11-30T12:00:01Z.\nNothing is sent after the key's usable window, which ends at 2026-11-30T12:00:00Z.",
 		},
 		"not sent again by itself": {
 			pending(oncehttp.Outcome{Reason: oncehttp.Unknown}), first +
-				"It is not sent again by itself: look the effect up, then Resolve.\nNothing is sent after 2026-11-30T12:00:00Z, when the key's usable window ends.",
+				"It is not sent again by itself: look the effect up, then Resolve.\nNothing is sent after the key's usable window, which ends at 2026-11-30T12:00:00Z.",
 		},
 		"refused credentials": {
 			pending(oncehttp.Outcome{Reason: oncehttp.Unauthorized, RetryAt: at}), first +
-				"The credentials were refused: mend them.\nResume takes it up again from 2026-11-30T12:00:01Z.\nNothing is sent after 2026-11-30T12:00:00Z, when the key's usable window ends.",
+				"The credentials were refused: mend them.\nResume takes it up again from 2026-11-30T12:00:01Z.\nNothing is sent after the key's usable window, which ends at 2026-11-30T12:00:00Z.",
 		},
 		"a stored failure": {
 			pending(oncehttp.Outcome{Reason: oncehttp.StoredFailure}), first +
-				"The server keeps its failure under this key, so asking again is futile: look the effect up, then Resolve.\nNothing is sent after 2026-11-30T12:00:00Z, when the key's usable window ends.",
+				"The server keeps its failure under this key, so asking again is futile: look the effect up, then Resolve.\nNothing is sent after the key's usable window, which ends at 2026-11-30T12:00:00Z.",
 		},
 		"under way": {
 			pending(oncehttp.Outcome{Reason: oncehttp.Unknown, RetryAt: at, InFlight: true}), first +
@@ -73,7 +73,7 @@ func TestExplainSaysWhatIsSafeToDo(t *testing.T) {
 		},
 		"cut off": {
 			pending(oncehttp.Outcome{Reason: oncehttp.Unknown, RetryAt: at, InFlight: true, Err: oncehttp.ErrClosed}), first +
-				"Resume takes it up again from 2026-11-30T12:00:01Z.\nNothing is sent after 2026-11-30T12:00:00Z, when the key's usable window ends.\nLast cause: oncehttp: client is closed.",
+				"Resume takes it up again from 2026-11-30T12:00:01Z.\nNothing is sent after the key's usable window, which ends at 2026-11-30T12:00:00Z.\nLast cause: oncehttp: client is closed.",
 		},
 		"without a key": {
 			oncehttp.Outcome{Action: "a", MayHaveExecuted: true, Attempts: 2, Reason: oncehttp.Unknown}, first +

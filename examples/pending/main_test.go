@@ -16,10 +16,10 @@ func TestWhatIsPendingIsListedAndSettledByWordOfMouth(t *testing.T) {
    | Do not begin it under another name.
    | action "order-42/charge" is pending: the outcome is unknown after 1 attempt; it may have taken effect (Unknown)
    | Do not begin it under another name.
-   | It is not sent again by itself: look the effect up, then Resolve.
+   | It was sent without a key, so it is not sent again by itself: look the effect up, then Resolve.
    | action "order-43/charge" is pending: the outcome is unknown after 1 attempt; it may have taken effect (Unknown)
    | Do not begin it under another name.
-   | It is not sent again by itself: look the effect up, then Resolve.
+   | It was sent without a key, so it is not sent again by itself: look the effect up, then Resolve.
 
 2. order-41 has a key, so the same request again is safe. This one is
    answered, with what the API has stored; Resume or Run would do the same:
