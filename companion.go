@@ -84,15 +84,28 @@ func (b *begun) accompany(body []byte, now time.Time) ([]byte, error) {
 	return body, nil
 }
 
+// told is when the API begins to count a window, by what companions tell it of the
+// time; zero: they tell none that counts. What is cut off is what their texts have
+// no room for.
+func (b begun) told(w Window) (at time.Time) {
+	if b.Stamped.IsZero() {
+		return at
+	}
+	if w.Anchor == AnchorStamp {
+		at = b.Stamped.Truncate(time.Second)
+	}
+	if slices.ContainsFunc(b.Companions, func(m Companion) bool { return m.Value == CompanionUntil }) {
+		end := b.Stamped.Add(b.Window.Length).Truncate(time.Second)
+		if from := end.Add(-b.Window.Length); at.IsZero() || from.Before(at) {
+			at = from
+		}
+	}
+	return at
+}
+
 // stamps reports whether the next attempt is the first to tell its time.
 func (b begun) stamps() bool {
 	return b.Stamped.IsZero() && slices.ContainsFunc(b.Companions, func(m Companion) bool { return m.Value != CompanionText })
-}
-
-// expires: the API was told when to forget the key, so that the window ends then,
-// whichever attempt may have had an effect.
-func (b begun) expires() bool {
-	return slices.ContainsFunc(b.Companions, func(m Companion) bool { return m.Value == CompanionUntil })
 }
 
 // spots are those whose content is no part of the payload.

@@ -15,7 +15,7 @@ import (
 	"github.com/oncehttp/oncehttp/mockserver"
 )
 
-// wireScript is a transport that fails as its steps say, and then answers 200.
+// wireScript is a transport that does as its steps say, and then answers 200.
 type wireScript struct {
 	steps []error
 	seen  []seenRequest
@@ -29,6 +29,11 @@ type notSentError struct{}
 func (notSentError) Error() string { return "nothing was sent" }
 func (notSentError) NotSent() bool { return true }
 
+// answered is a step that ends with an answer of this status.
+type answered int
+
+func (a answered) Error() string { return http.StatusText(int(a)) }
+
 func (w *wireScript) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -38,10 +43,14 @@ func (w *wireScript) RoundTrip(req *http.Request) (*http.Response, error) {
 	if len(w.steps) > 0 {
 		err, w.steps = w.steps[0], w.steps[1:]
 	}
+	status := 200
+	if a, ok := err.(answered); ok {
+		status, err = int(a), nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }
 
 // accompanied is a contract with a companion in the header, one in the query, and
@@ -100,6 +109,24 @@ func TestCompanionsTellWhenTheFirstAttemptWasRecorded(t *testing.T) {
 			assert.Equal(b, oncehttp.Confirmed, b.do().State, "what goes with the key is no part of the payload")
 		}, withScript(wire, accompanied(false)))
 	}
+}
+
+func TestWhatMayHaveExecutedIsNotSentAfterTheTimeThatTheKeyWasToldToEnd(t *testing.T) {
+	t.Parallel()
+	wire := &wireScript{steps: []error{answered(429), errLostAnswer}}
+	contract := carried(oncehttp.CarrierHeader, "Idempotency-Key")
+	contract.Companions = []oncehttp.Companion{{Kind: oncehttp.CarrierHeader, Name: "X-Expiration", Value: oncehttp.CompanionUntil}}
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		for range 3 { // the window is a day
+			b.do()
+			time.Sleep(12 * time.Hour)
+		}
+		require.Len(b, wire.seen, 2)
+		for _, r := range wire.seen {
+			assert.Equal(b, "2000-01-02T00:00:00Z", r.header.Get("X-Expiration"))
+		}
+		assert.Equal(b, oncehttp.KeyExpired, b.do().Reason)
+	}, withScript(wire, contract))
 }
 
 func TestACompanionInTheBodyIsFixedAtBegin(t *testing.T) {

@@ -299,8 +299,8 @@ func (r record) safeUntil(w Window, share float64, attempt time.Duration) (time.
 	if anchor.IsZero() || r.Begun.Wire == "" {
 		return time.Time{}, false
 	}
-	if (w.Anchor == AnchorStamp || r.Begun.expires()) && !r.Begun.Stamped.IsZero() {
-		anchor = earlier(anchor, r.Begun.Stamped.Truncate(time.Second)) // an HTTP date has no more
+	if told := r.Begun.told(w); !told.IsZero() {
+		anchor = earlier(anchor, told)
 	}
 	usable, forever := w.usable(share, attempt)
 	return anchor.Add(usable), !forever

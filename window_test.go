@@ -51,6 +51,27 @@ func TestAWindowCountsFromTheTimeThatACompanionTold(t *testing.T) {
 	assert.Zero(t, until(stamped, record{Begun: begun{Stamped: stepStart}}), "it has not begun")
 }
 
+func TestAWindowEndsWhenACompanionToldThatItDoes(t *testing.T) {
+	t.Parallel()
+	first := stepStart.Add(10 * time.Minute)
+	for _, c := range []struct {
+		stamped    time.Time
+		told, w    Window
+		until, why string
+	}{
+		{stepStart, Window{Length: time.Hour}, Window{Length: time.Hour}, "1h0m0s", "as it was told at an attempt before"},
+		{stepStart.Add(900 * time.Millisecond), Window{Length: time.Hour}, Window{Length: time.Hour}, "1h0m0s", "RFC 3339 is written in whole seconds"},
+		{stepStart.Add(400 * time.Millisecond), Window{Length: 1500 * time.Millisecond}, Window{Length: 1500 * time.Millisecond}, "1s", "so is the end, not the beginning"},
+		{stepStart, Window{Length: time.Hour}, Window{Length: 20 * time.Minute}, "20m0s", "today's window is smaller"},
+		{time.Time{}, Window{Length: time.Hour}, Window{Length: time.Hour}, "1h10m0s", "it told none"},
+	} {
+		r := record{First: first, Begun: begun{Wire: "k", Stamped: c.stamped, Window: c.told, Companions: []Companion{{Value: CompanionText}, {Value: CompanionUntil}}}}
+		at, bounded := r.safeUntil(c.w, 1, 0)
+		assert.True(t, bounded)
+		assert.Equal(t, c.until, at.Sub(stepStart).String(), c.why)
+	}
+}
+
 func TestOfTwoWindowsTheSmallerCountsAndWhatBothAllow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ then, now, want Window }{
