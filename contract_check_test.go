@@ -64,6 +64,10 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
 			c.Lookups = []Lookup{{URL: "/a/{key}"}}
 		}},
+		{"Lookups[0].Where is set, Carrier.Name has a * and Plant is not set", func(c *Contract) {
+			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
+			c.Lookups = []Lookup{{URL: "/a", Items: "/data", Where: "/c"}}
+		}},
 		{"Key.Alphabet lacks '-'", func(c *Contract) {
 			c.Carrier = Carrier{Kind: CarrierJSON, Name: "/a/*/c"}
 			c.Key = KeyRule{Form: FormHex, Alphabet: "0123456789abcdef"}

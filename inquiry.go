@@ -33,7 +33,9 @@ type Lookup struct {
 	// than a limit in the URL (limit, per_page, page_size ...), which is then a
 	// promise that the API heeds it. Empty: the answer is the effect, and a 404 says
 	// that there is none. Where is a pointer, into the item or the answer, to what
-	// must be the key or the planted id. Empty: what the URL asks for is enough.
+	// must be the key or the planted id. Empty: what the URL asks for is enough. Where
+	// the contract has a Plant and no id was planted, a list that was not asked for
+	// by {key} proves no absence.
 	Items, Where string
 	// State is a pointer, into the item or the answer, to a word that must match Is,
 	// as [Answer].Codes do, for the effect to be there: the status of a payment, or
@@ -241,6 +243,19 @@ func (l Lookup) absent(f facts, c *Contract, r record, now time.Time) (Finding, 
 // 12 hours before the first attempt wherever on earth the API reckons it.
 const sinceSlack = 6 * time.Hour
 
+// mayName: a list that has the effect would name it. What Where points to may be
+// what is planted, which a record may lack: planting is off, or the caller has
+// written something there.
+func (l Lookup) mayName(c *Contract, r record) bool {
+	switch {
+	case l.Where == "" || r.Begun.PlantedID != "":
+		return true
+	case r.Begun.Carrier.spot().batch(): // no item has the intent's own key
+		return false
+	}
+	return c.Plant.Kind == CarrierNone || strings.Contains(l.URL, "{key}")
+}
+
 // names: what was found is about the record, as far as Where can tell.
 func (l Lookup) names(doc answerBody, r record) bool {
 	if l.Where == "" {
@@ -289,6 +304,7 @@ func (k *contractCheck) lookup(field string, l Lookup, c *Contract) {
 	k.failIf(l.Settle < 0, "%s.Settle is %v; it cannot be negative", field, l.Settle)
 	k.failIf(strings.Contains(l.URL, "{id}") && c.Plant.Kind == CarrierNone, "%s.URL has {id} and Plant is not set", field)
 	k.failIf(strings.Contains(l.URL, "{key}") && c.Carrier.Kind == CarrierNone, "%s.URL has {key} and Carrier is not set", field)
+	k.failIf(l.Where != "" && c.Carrier.spot().batch() && c.Plant.Kind == CarrierNone, "%s.Where is set, Carrier.Name has a * and Plant is not set: no item has the intent's own key", field)
 	k.failIf(strings.Contains(l.URL, "{key}") && c.Carrier.spot().batch(), "%s.URL has {key} and Carrier.Name a *: no item has the intent's own key", field)
 }
 

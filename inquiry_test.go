@@ -179,6 +179,40 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 	}
 }
 
+func TestAListProvesNothingOfARecordThatItCannotName(t *testing.T) {
+	t.Parallel()
+	plants := Contract{Plant: Plant{Kind: CarrierJSON, Name: "/meta/key"}}
+	batch := Carrier{Kind: CarrierJSON, Name: "/items/*/key"}
+	byKey := Lookup{URL: "/pay?key={key}", Items: "/data", Where: "/meta/key", Proof: true}
+	anyItem := Lookup{URL: "/pay?id={/reference}", Items: "/data", Proof: true}
+	for _, c := range []struct {
+		why      string
+		l        Lookup
+		contract Contract
+		planted  bool
+		carrier  Carrier
+		want     FindingKind
+	}{
+		{"an id was planted", listed, plants, true, Carrier{}, NotFound},
+		{"what stands there may be what the caller has written", listed, plants, false, Carrier{}, CannotTell},
+		{"the key is all that can stand there", listed, Contract{}, false, Carrier{}, NotFound},
+		{"the list was asked for by the key", byKey, plants, false, Carrier{}, NotFound},
+		{"what was asked for is enough", anyItem, plants, false, Carrier{}, NotFound},
+		{"no item of a batch has the intent's key", listed, Contract{}, false, batch, CannotTell},
+		{"a batch with an id", listed, plants, true, batch, NotFound},
+	} {
+		r, _ := lookedUp()
+		r.Begun.Carrier = c.carrier
+		if !c.planted {
+			r.Begun.Planted, r.Begun.PlantedID = Plant{}, ""
+		}
+		got, _ := c.l.find(facts{status: 200, body: []byte(`{"data":[]}`)}, &c.contract, r, stepStart)
+		assert.Equal(t, c.want, got.Kind, c.why)
+		got, _ = c.l.find(facts{status: 200, body: []byte(`{"data":[{"id":"a","meta":{"key":"k-1"}}]}`)}, &c.contract, r, stepStart)
+		assert.Equal(t, Found, got.Kind, "%s: it can still find it", c.why)
+	}
+}
+
 func TestALookupCannotTellFromAnAnswerThatIsNotWholeOrNotTheAPIs(t *testing.T) {
 	t.Parallel()
 	r, _ := lookedUp()

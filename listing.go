@@ -42,6 +42,8 @@ func (l Lookup) findListed(doc answerBody, f facts, c *Contract, r record, now t
 		return Finding{}, "its list has another page"
 	case items > 0 && !p.ends:
 		return Finding{}, "its list is of others, and does not say that it ends there"
+	case !l.mayName(c, r):
+		return Finding{}, "no id was planted by which its list could name the effect"
 	}
 	return l.absent(f, c, r, now)
 }
