@@ -16,7 +16,7 @@ type breach struct {
 	tell      func() *story
 }
 
-var broken = slices.Concat(brokenEffects, brokenSends, brokenContracts, brokenTold)
+var broken = slices.Concat(brokenEffects, brokenSends, brokenContracts, brokenKinds, brokenTold)
 
 func TestABrokenPromiseIsFoundByItsRuleAlone(t *testing.T) {
 	t.Parallel()

@@ -420,7 +420,10 @@ var honest = map[string]func() *story{
 	},
 }
 
-func init() { maps.Copy(honest, honestContracts) }
+func init() {
+	maps.Copy(honest, honestContracts)
+	maps.Copy(honest, honestKinds)
+}
 
 func TestACorrectClientIsNotAccused(t *testing.T) {
 	t.Parallel()
@@ -437,7 +440,7 @@ func TestACorrectClientIsNotAccused(t *testing.T) {
 }
 
 // What is not known accuses nobody: a run stays good when some of what was told
-// is left out. Effects, words, sends and saves happened, and stay.
+// is left out. Effects, words, passes, sends and saves happened, and stay.
 func TestAGoodRunStaysGoodWhenLessIsKnown(t *testing.T) {
 	t.Parallel()
 	const seed = 20260
@@ -447,7 +450,7 @@ func TestAGoodRunStaysGoodWhenLessIsKnown(t *testing.T) {
 			r := tell().run()
 			var left []judge.Op
 			for _, o := range r.Ops {
-				if o.Kind == judge.OpResolve || o.Kind == judge.OpDo && o.Outcome != nil && o.Outcome.Reason == oncehttp.Unauthorized || rng.IntN(2) == 0 {
+				if o.Kind == judge.OpResolve || o.Kind == judge.OpPass || o.Kind == judge.OpDo && o.Outcome != nil && o.Outcome.Reason == oncehttp.Unauthorized || rng.IntN(2) == 0 {
 					left = append(left, o)
 				} else if o.Kind == judge.OpDo {
 					o.Outcome, o.Err, o.Return = nil, nil, 0 // it was made, and nobody heard of it

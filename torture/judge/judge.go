@@ -79,10 +79,11 @@ type view struct {
 	// exposing is the index of the first send after which the action may have
 	// taken effect; len(sends) if none is known to.
 	exposing int
-	effects  []*Effect             // by Call
+	effects  []*Effect             // by Call; of a batch those of one item
+	items    map[string]bool       // of a batch: the keys that had an effect
 	requests []*mockserver.Request // that ask for the action
 	saves    []*Save
-	runs     []*Op // of the whole run
+	runs     []*Op // of the whole run, and the passes
 }
 
 // views sorts a run by action, in the order of names.
@@ -99,7 +100,7 @@ func views(r *Run) []*view {
 	var runs []*Op
 	for i := range r.Ops {
 		o := &r.Ops[i]
-		if o.Kind == OpRun {
+		if o.Kind == OpRun || o.Kind == OpPass {
 			runs = append(runs, o)
 		}
 		v := byName[o.Action]
@@ -138,6 +139,7 @@ func views(r *Run) []*view {
 		slices.SortFunc(v.ops, func(a, b *Op) int { return cmp.Compare(a.Call, b.Call) })
 		slices.SortFunc(v.sends, func(a, b *Send) int { return cmp.Compare(a.Seq, b.Seq) })
 		slices.SortFunc(v.effects, func(a, b *Effect) int { return cmp.Compare(a.Call, b.Call) })
+		v.oneItem()
 		slices.SortFunc(v.saves, func(a, b *Save) int { return cmp.Compare(a.Seq, b.Seq) })
 		for _, o := range v.ops {
 			if o.Return != 0 && o.Outcome != nil && !errors.Is(o.Err, oncehttp.ErrMismatch) {
@@ -147,6 +149,36 @@ func views(r *Run) []*view {
 		v.exposing = v.firstExposing()
 	}
 	return all
+}
+
+// oneItem leaves of a batch's effects, which come together, those of the item that
+// had the most. What was done under more keys than there are items counts as done
+// again.
+func (v *view) oneItem() {
+	if v.Items == 0 {
+		return
+	}
+	v.items = map[string]bool{}
+	times := map[string]int{}
+	var most string
+	var left []*Effect
+	for _, e := range v.effects {
+		if !v.items[e.Key] && len(v.items) == v.Items {
+			left = append(left, e)
+			continue
+		}
+		v.items[e.Key] = true
+		if times[e.Key]++; times[e.Key] > times[most] {
+			most = e.Key
+		}
+	}
+	for _, e := range v.effects {
+		if v.items[e.Key] && e.Key == most {
+			left = append(left, e)
+		}
+	}
+	slices.SortFunc(left, func(a, b *Effect) int { return cmp.Compare(a.Call, b.Call) })
+	v.effects = left
 }
 
 // actionOf a path: its first segment.

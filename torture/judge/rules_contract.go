@@ -2,9 +2,11 @@ package judge
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/oncehttp/oncehttp"
 	"github.com/oncehttp/oncehttp/mockserver"
 )
 
@@ -23,6 +25,48 @@ var contractRules = []Rule{
 					bad("%s is %q in request %d, and %q in request %d", name, sent(first, name), first.N, sent(q, name), q.N)
 					return
 				}
+			}
+		}
+	}},
+	{"each item of a batch has a key of its own", 2, lies, func(v *view, bad report) {
+		for _, s := range v.sends {
+			keys := strings.Split(s.Key, ",")
+			if v.Items == 0 || s.KeyUnread {
+				continue
+			}
+			if slices.Sort(keys); len(slices.Compact(keys)) != v.Items || keys[0] == "" {
+				bad("the send at %d has the keys %q for %d items", s.Seq, s.Key, v.Items)
+				return
+			}
+		}
+	}},
+	{"a key has the form that the contract asks for", 2, lies, func(v *view, bad report) {
+		if v.KeyShape == "" {
+			return
+		}
+		shape := regexp.MustCompile("^(" + v.KeyShape + ")$")
+		for _, s := range v.sends {
+			for key := range strings.SplitSeq(s.Key, ",") {
+				if !s.KeyUnread && !shape.MatchString(key) {
+					bad("the send at %d has the key %q; the contract wants %s", s.Seq, key, v.KeyShape)
+					return
+				}
+			}
+		}
+	}},
+	{"Confirmed has the effect of every item", 3, lies, func(v *view, bad report) {
+		for _, o := range v.told {
+			if n := len(v.items); o.Outcome.State == oncehttp.Confirmed && n > 0 && n < v.Items {
+				bad("%s at %d told Confirmed: %d of %d items had an effect", o.Kind, o.Return, n, v.Items)
+				return
+			}
+		}
+	}},
+	{"what a lookup shows in another state is no effect", 3, lies, func(v *view, bad report) {
+		for _, o := range v.told {
+			if v.Held && o.Outcome.Reference != "" && !v.resolved(o.Return, anyWord) {
+				bad("%s at %d told the reference %q, which a lookup showed in a state that proves nothing", o.Kind, o.Return, o.Outcome.Reference)
+				return
 			}
 		}
 	}},

@@ -148,7 +148,7 @@ func (v *view) begunAgain(by int64) bool {
 func (v *view) freshAfterProgress(status int, by int64) *Send {
 	for i := 1; i < len(v.sends); i++ {
 		last, s := v.sends[i-1], v.sends[i]
-		if s.Life == last.Life && last.Status == 409 && last.RetryAfter != "" && s.Status == status && status/100 == 2 && s.Ended < by {
+		if s.Life == last.Life && last.Status == 409 && last.RetryAfter != "" && !last.Foreign && s.Status == status && status/100 == 2 && s.Ended < by {
 			return s
 		}
 	}

@@ -74,6 +74,9 @@ var sendRules = []Rule{
 				return
 			}
 		}
+		if v.Items > 0 {
+			first = "" // an item's key is made of the one that is told
+		}
 		for _, o := range v.told {
 			if o.Outcome.Reason == oncehttp.NotRecorded {
 				continue // the next one may begin anew
@@ -221,9 +224,10 @@ var sendRules = []Rule{
 // begunBefore: every call that may have made the send s began before a.
 func (v *view) begunBefore(a, s *Send) bool {
 	may := func(o *Op) bool {
-		return o.Life == s.Life && o.Call > a.Seq && o.Call < s.Seq && (o.Kind == OpDo || o.Kind == OpResume)
+		return o.Life == s.Life && o.Call > a.Seq && o.Call < s.Seq && (o.Kind == OpDo || o.Kind == OpResume || o.Kind == OpPass)
 	}
-	return s.Life == a.Life && !slices.ContainsFunc(v.ops, may) && len(v.runs) == 0
+	run := func(o *Op) bool { return o.Kind == OpRun }
+	return s.Life == a.Life && !slices.ContainsFunc(v.ops, may) && !slices.ContainsFunc(v.runs, may) && !slices.ContainsFunc(v.runs, run)
 }
 
 // asksAgain: by then there was another Do than the one that was told, if it was

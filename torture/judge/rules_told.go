@@ -40,6 +40,25 @@ var toldRules = []Rule{
 			}
 		}
 	}},
+	{"what was told not to be sent is not begun afterwards", 13, lies, func(v *view, bad report) {
+		payload := cmp.Or(v.Payload, v.BodySHA256)
+		if payload == "" || len(v.saves) == 0 {
+			return
+		}
+		var gone *Op
+		for _, o := range v.ops {
+			if o.Kind != OpDo && o.Kind != OpBegin || o.Action != v.Name || o.Payload != payload || o.Call > v.saves[0].Seq {
+				continue
+			}
+			if !o.over(v.saves[0].Seq) || o.Outcome != nil {
+				return // it may have begun it
+			}
+			gone = o
+		}
+		if gone != nil {
+			bad("%s at %d told %q, and by then nothing was saved; its request was recorded at %d all the same", gone.Kind, gone.Return, gone.Err, v.saves[0].Seq)
+		}
+	}},
 	{"another payload is a mismatch", 2, lies, func(v *view, bad report) {
 		payload := cmp.Or(v.Payload, v.BodySHA256)
 		if payload == "" {
@@ -143,7 +162,7 @@ func (v *view) alone(o *Op) bool {
 		return other != o && other.Life == o.Life && other.Kind != OpRead && other.Kind != OpPending && other.Kind != OpResolve &&
 			other.Call < o.Return && !other.over(o.Call)
 	}
-	return !slices.ContainsFunc(v.ops, others) && !slices.ContainsFunc(v.runs, others)
+	return !slices.ContainsFunc(v.ops, others) && !slices.ContainsFunc(v.runs, func(r *Op) bool { return r.Kind == OpRun && others(r) })
 }
 
 // unrecorded: in that life there was a write that nobody knows the fate of.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"net/http"
 	"slices"
 	"time"
 
@@ -95,6 +96,9 @@ var windowRules = []Rule{
 			return
 		}
 		for _, s := range v.sends[min(len(v.sends), v.exposing+1):] {
+			if (v.Method == http.MethodPut || v.Method == http.MethodDelete) && s.Life == v.sends[v.exposing].Life {
+				continue // by its method
+			}
 			for _, other := range v.all {
 				if at := other.contradicted(s.Life); other.Protection == Keyed && at != 0 && v.begunSince(at, s) {
 					bad("the answer at %d to a send of %s contradicted the contract; the send at %d relied on it", at, other.Name, s.Seq)
@@ -147,7 +151,7 @@ func (v *view) contradicted(life int) int64 {
 // begunSince: every call that may have made the send began after that.
 func (v *view) begunSince(at int64, s *Send) bool {
 	may := func(o *Op) bool {
-		return o.Life == s.Life && o.Call < at && !o.over(s.Seq) && (o.Kind == OpDo || o.Kind == OpResume || o.Kind == OpRun)
+		return o.Life == s.Life && o.Call < at && !o.over(s.Seq) && (o.Kind == OpDo || o.Kind == OpResume || o.Kind == OpPass || o.Kind == OpRun)
 	}
 	return s.Seq > at && !slices.ContainsFunc(v.ops, may) && !slices.ContainsFunc(v.runs, may)
 }

@@ -79,6 +79,14 @@ type Action struct {
 	Lookups bool
 	// KeyWithin: its key travels in the body.
 	KeyWithin bool
+	// Items: so many items of its body have a key each, and an effect each. What
+	// travels is their keys with commas between. Zero: the request has one.
+	Items int
+	// KeyShape is a regular expression that every key on the wire must match whole.
+	// Empty: any key will do.
+	KeyShape string
+	// Held: a lookup shows its effect in a state that proves nothing.
+	Held bool
 	// Fixed are the names of what must be the same at every attempt beside the key
 	// and the body: of headers, and with ? of parameters of the query.
 	Fixed []string
@@ -100,6 +108,7 @@ const (
 	OpDo      OpKind = "do"      // Client.Do, Intent.Do or RoundTrip
 	OpBegin   OpKind = "begin"   // Client.Begin
 	OpResume  OpKind = "resume"  // one outcome that Resume told of, called when the pass began
+	OpPass    OpKind = "pass"    // a whole pass of Resume, of no action
 	OpRun     OpKind = "run"     // a call of Client.Run, of no action
 	OpRead    OpKind = "read"    // Client.Outcome
 	OpResolve OpKind = "resolve" // Client.Resolve

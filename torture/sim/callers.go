@@ -56,7 +56,7 @@ func (l *life) step(caller int, s Step) {
 		body = payload("another")
 	}
 	op := judge.Op{Kind: judge.OpDo, Action: a.Name, Caller: caller, Payload: sum([]byte(body))}
-	if s.Respelled {
+	if s.Respelled && !l.world.plan.isXML(a) {
 		body = respell(a.Name)
 	}
 	body = l.world.plan.written(a, body)
@@ -140,10 +140,7 @@ func (l *life) request(ctx context.Context, a Action, body string) *http.Request
 		panic(err)
 	}
 	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-		if p.isForm(a) {
-			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
+		req.Header.Set("Content-Type", p.media(a))
 	}
 	if a.Ref && p.API.Terms.Plant == oncehttp.CarrierHeader {
 		req.Header.Set(refHeader, theirRef)

@@ -193,6 +193,7 @@ func (l *life) passes(ctx context.Context, caller int) {
 
 func (l *life) pass(ctx context.Context, caller int) {
 	call, at := l.record.now()
+	defer func() { l.note(judge.Op{Kind: judge.OpPass, Caller: caller, Call: call, CallTime: at}) }()
 	for o, err := range l.client.Resume(ctx) {
 		if o != nil {
 			l.note(judge.Op{Kind: judge.OpResume, Action: o.Action, Caller: caller, Call: call, CallTime: at, Outcome: o, Err: err})

@@ -26,6 +26,7 @@ type Plan struct {
 	sent  map[int]bool // anonymous actions that are sent by now
 	more  dice         // for what came to plans later
 	terms dice         // for what came with the contract's terms
+	kinds dice         // for what came with their kinds
 }
 
 // API is the contract and how the server keeps it.
@@ -100,6 +101,10 @@ type Action struct {
 	Keyless bool
 	// Ref: its callers have written something where an id would be planted.
 	Ref bool
+	// Elsewhere: at the API's other host. Twin is another action with the same
+	// Adopted, which is not the same key to the API.
+	Elsewhere bool
+	Twin      string
 	// Faults of its requests, in the order in which they are received.
 	// Kinds says what kind of mishap each is.
 	Faults []mockserver.Fault
@@ -239,13 +244,15 @@ func NewPlan(seed uint64) Plan {
 	d := dice{rand.New(rand.NewPCG(seed, 0x6f6e6365))}
 	more := dice{rand.New(rand.NewPCG(seed, 0x6d6f7265))}
 	terms, theirs := newTerms(seed)
+	kinds := newKinds(seed)
 	if theirs.chance(0.1) {
-		return newTermsScene(seed, d, more, theirs)
+		return newTermsScene(seed, d, more, theirs, kinds)
 	}
+	terms.vary(kinds)
 	if more.chance(0.3) {
-		return newScene(seed, d, more, terms.anywhere(), theirs)
+		return newScene(seed, d, more, terms.anywhere(), theirs, kinds)
 	}
-	p := Plan{Seed: seed, On: newFaults(d), sent: map[int]bool{}, more: more, terms: theirs}
+	p := Plan{Seed: seed, On: newFaults(d), sent: map[int]bool{}, more: more, terms: theirs, kinds: kinds}
 	p.API.Terms = terms
 	p.planClient(d)
 	p.planAPI(d)
@@ -308,7 +315,13 @@ func (p *Plan) planAPI(d dice) {
 	a.Waits, a.Bare, a.Tells, a.FromCompletion = d.chance(0.15), d.chance(0.3), d.chance(0.2), d.chance(0.2)
 	if a.Refusals || a.Settle > 0 {
 		a.Tells = false // cut off, it would be a refusal like any other
+	} else if a.Terms.Refuses {
+		a.Tells = true
 	}
+	if a.Window > 0 && a.Window < a.trusted() {
+		a.Window, a.TTL = time.Hour, max(a.TTL, time.Hour)
+	}
+	a.FromCompletion = a.FromCompletion && !a.Terms.Stamped
 	timeout := p.Client.Retry.AttemptTimeout
 	if d.chance(0.5) {
 		a.Work = d.upTo(pick(d, timeout/2, timeout+timeout/2, 40*time.Second))
@@ -316,13 +329,22 @@ func (p *Plan) planAPI(d dice) {
 	// What is still on its way when nobody sends any more must arrive before the
 	// key is forgotten, and must have shown its effect after the settle time.
 	a.Arrives = 3 * time.Hour
-	if a.Window > 0 {
-		a.Arrives = min(a.Arrives, time.Duration((1-p.Client.Share)*float64(a.Window))+min(timeout, a.Window/2))
+	if window := a.trusted(); window > 0 {
+		a.Arrives = min(a.Arrives, time.Duration((1-p.Client.Share)*float64(window))+min(timeout, window/2))
 	}
 	if asked := p.Client.Lookup || a.Terms.Find != findNone; asked || a.Settle > 0 {
 		settle := time.Minute // where a contract says nothing, and where there is none
-		if !asked {
+		switch {
+		case !asked:
 			settle = a.Settle
+		case p.Client.Lookup, a.Terms.Settle == 0:
+		case a.Settle > 0:
+			settle = min(a.Terms.Settle, a.Settle)
+		default:
+			settle = a.Terms.Settle
+		}
+		if a.Terms.Settle > 0 {
+			settle = min(settle, a.Terms.Settle)
 		}
 		a.Work = min(a.Work, settle/2)
 		a.Arrives = min(a.Arrives, settle-a.Work)

@@ -231,8 +231,17 @@ const marker = "X-Api"
 
 // own marks an answer as the API's own.
 func (p *Plan) own(f mockserver.Fault) mockserver.Fault {
-	if !p.API.Origin {
+	switch {
+	case !p.API.Origin || p.API.Terms.Own == ownEcho: // it does not look at the key
 		return f
+	case p.API.Terms.Own == ownHeader:
+		return f.With(marker, "1")
+	case f.Body == "" && f.See == mockserver.SeeAnswer:
+		f = f.With("Content-Type", "application/json")
+		f.Body = "{}"
 	}
-	return f.With(marker, "1")
+	if rest, ok := strings.CutPrefix(f.Body, "{"); ok {
+		f.Body = strings.Replace(`{"`+markField+`":"1",`+rest, ",}", "}", 1)
+	}
+	return f
 }

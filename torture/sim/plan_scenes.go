@@ -31,12 +31,12 @@ const (
 var scenes = []scene{sceneWish, sceneWindow, sceneLateSave, sceneLateDial, scenePerson, sceneContradict, sceneCopy, scenePrune, sceneKept, sceneHTTP2}
 
 // newScene plans one of them. All faults are off but those that it needs.
-func newScene(seed uint64, d, more dice, terms Terms, theirs dice) Plan {
-	p := Plan{Seed: seed, Scene: pick(d, scenes...), sent: map[int]bool{}, more: more, terms: theirs}
+func newScene(seed uint64, d, more dice, terms Terms, theirs, kinds dice) Plan {
+	p := Plan{Seed: seed, Scene: pick(d, scenes...), sent: map[int]bool{}, more: more, terms: theirs, kinds: kinds}
 	p.API.Terms = terms
 	p.planClient(d)
 	p.planAPI(d)
-	p.API.Work, p.API.Tells = 0, false
+	p.API.Work, p.API.Tells = 0, p.API.refuses()
 	p.Client.Sealed = d.chance(0.2)
 	switch p.Scene {
 	case sceneWish:
@@ -120,7 +120,7 @@ func (p *Plan) told(a *Action, f mockserver.Fault) {
 
 // usable is how long a key may be trusted.
 func (p *Plan) usable() time.Duration {
-	return max(0, time.Duration(p.Client.Share*float64(p.API.Window))-p.Client.Retry.AttemptTimeout)
+	return max(0, time.Duration(p.Client.Share*float64(p.API.trusted()))-p.Client.Retry.AttemptTimeout)
 }
 
 func (p *Plan) bounded(d dice) {

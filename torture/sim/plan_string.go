@@ -26,13 +26,15 @@ func (p Plan) String() string {
 		"waits": a.Waits, "bare": a.Bare, "tells": a.Tells, "fromcompletion": a.FromCompletion}) + "\n")
 	if a.Terms.Drawn {
 		fmt.Fprintf(&b, "  terms: %s, rotates=%v\n", a.Terms, c.Rotates)
+		fmt.Fprintf(&b, "  kinds: %s\n", a.Terms.Kinds)
 		for _, f := range a.Terms.Strays {
 			fmt.Fprintf(&b, "    lookup: %v\n", f)
 		}
 	}
 	for _, a := range p.Actions {
 		fmt.Fprintf(&b, "  %s: %s %s body=%d answers=%v", a.Name, a.Method, a.Protection, len(a.Body), append(slices.Clone(a.First), a.Status))
-		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "long": a.Long, "adopted": a.Adopted != "", "credentials": a.Credentials, "userinfo": a.Userinfo, "dishonest": !p.Honest(a), "keyless": a.Keyless, "ref": a.Ref}) + "\n")
+		b.WriteString(flags(map[string]bool{"anonymous": a.Anonymous, "long": a.Long, "adopted": a.Adopted != "", "credentials": a.Credentials, "userinfo": a.Userinfo, "dishonest": !p.Honest(a), "keyless": a.Keyless, "ref": a.Ref,
+			"elsewhere": a.Elsewhere, "twin": a.Twin != ""}) + "\n")
 		for n, h := range a.Hints {
 			if h != (Hint{}) {
 				fmt.Fprintf(&b, "    answer %d: again=%q wait=%v\n", n, h.Again, h.Wait)

@@ -37,6 +37,7 @@ type Terms struct {
 	KeepsFailures, SaysFailures, SaysNot bool
 	// Mark is what marks the answer to a repeat, instead of a header of its own.
 	Mark mark
+	Kinds
 }
 
 // find is a way to ask the API for an effect.
@@ -47,15 +48,22 @@ const (
 	findOne  find = "one"   // by the key or the planted id; 404 if there is none
 	findList find = "list"  // the same, in a list
 	findAll  find = "since" // a list of everything, from which the client picks
+	findBody find = "body"  // by what the request's body says
+	findPath find = "path"  // by a segment of its path
+	findDay  find = "day"   // a list by what its body says, from a day on
 )
+
+// byValue: nothing has to be written into the request to find its effect.
+func (f find) byValue() bool { return f == findBody || f == findPath || f == findDay }
 
 // mark is how a repeat is marked.
 type mark string
 
 const (
-	markHeader mark = ""
-	markStatus mark = "status"
-	markEcho   mark = "echo" // of the key
+	markHeader  mark = ""
+	markStatus  mark = "status"
+	markEcho    mark = "echo"    // of the key
+	markPointer mark = "pointer" // into the body
 )
 
 // newTerms draws them. Half of all plans have none.
@@ -121,8 +129,10 @@ func (t Terms) inHeader() bool {
 
 // anywhere are those terms that any scene may have.
 func (t Terms) anywhere() Terms {
+	kinds := t.Kinds
+	kinds.Wait, kinds.AbsentNo, kinds.State, kinds.Settle = 0, false, "", 0
 	return Terms{Drawn: t.Drawn, Carrier: t.Carrier, SentIMF: t.SentIMF, SentMicros: t.SentMicros, Version: t.Version, SentWithin: t.SentWithin,
-		Plant: t.Plant, Mark: t.Mark}
+		Plant: t.Plant, Mark: t.Mark, Kinds: kinds}
 }
 
 // clientTerms sets what the terms ask of the client.
@@ -139,7 +149,7 @@ func (p *Plan) clientTerms() {
 
 // within: the key is in the body.
 func (t Terms) within() bool {
-	return t.Carrier == oncehttp.CarrierJSON || t.Carrier == oncehttp.CarrierForm
+	return t.Carrier == oncehttp.CarrierJSON || t.Carrier == oncehttp.CarrierForm || t.Carrier == oncehttp.CarrierXML
 }
 
 // asks says whether the contract of an action has lookups that can be asked: by
@@ -147,7 +157,7 @@ func (t Terms) within() bool {
 func (p *Plan) asks(a Action) bool {
 	t := p.API.Terms
 	planted := t.Plant != oncehttp.CarrierNone && !a.Ref
-	return t.Find != findNone && (a.Protection == judge.Keyed || a.Keyless && planted)
+	return t.Find != findNone && (a.Protection == judge.Keyed || a.Keyless && (planted || t.Find.byValue()))
 }
 
 // proves: a lookup may prove that an action had no effect.
@@ -164,17 +174,20 @@ func (p *Plan) newHint(d dice) (h Hint) {
 	if d.chance(0.5) {
 		h.Wait = d.upTo(10 * time.Minute)
 	}
+	if h.Wait > 0 && p.API.Terms.Wait >= oncehttp.HintDate {
+		h.Wait = p.kinds.upTo(24 * time.Hour) // since the run began
+	}
 	return h
 }
 
-// headers of a hint.
-func (h Hint) headers() map[string]string {
+// headers of a hint, which tells a pause in one way.
+func (h Hint) headers(wait oncehttp.HintKind) map[string]string {
 	headers := map[string]string{}
 	if h.Again != "" {
 		headers[hintAgain] = h.Again
 	}
 	if h.Wait > 0 {
-		headers[hintWait] = millis(h.Wait)
+		headers[hintWait] = pauseText(wait, h.Wait)
 	}
 	return headers
 }
@@ -186,6 +199,7 @@ func (p *Plan) addTerms(a *Action) {
 	if !t.Drawn {
 		return
 	}
+	defer p.addKinds(a)
 	if a.Protection != judge.Keyed && t.Find != findNone && !a.Anonymous && a.Body != "" && d.chance(0.5) {
 		a.Keyless = true
 	}
@@ -198,7 +212,7 @@ func (p *Plan) addTerms(a *Action) {
 	}
 	for n, f := range a.Faults {
 		if f.Status >= 400 && f.Status != 401 && d.chance(0.6) {
-			for name, value := range p.newHint(d).headers() {
+			for name, value := range p.newHint(d).headers(t.Wait) {
 				f = f.With(name, value)
 			}
 			a.Faults[n] = f

@@ -18,8 +18,8 @@ const (
 var termsScenes = []scene{sceneLookup, sceneLookup, scenePin, sceneHint}
 
 // newTermsScene plans one of those that need terms of their own.
-func newTermsScene(seed uint64, d, more, theirs dice) Plan {
-	p := Plan{Seed: seed, Scene: pick(theirs, termsScenes...), sent: map[int]bool{}, more: more, terms: theirs}
+func newTermsScene(seed uint64, d, more, theirs, kinds dice) Plan {
+	p := Plan{Seed: seed, Scene: pick(theirs, termsScenes...), sent: map[int]bool{}, more: more, terms: theirs, kinds: kinds}
 	t := drawTerms(theirs)
 	switch p.Scene {
 	case sceneLookup:
@@ -33,10 +33,14 @@ func newTermsScene(seed uint64, d, more, theirs dice) Plan {
 	case sceneHint:
 		t.Find, t.Pinned, t.Hints = findNone, false, true
 	}
+	t.vary(kinds)
+	if p.Scene == sceneHint && kinds.chance(0.5) {
+		t.Wait = pick(kinds, waits...)
+	}
 	p.API.Terms = t
 	p.planClient(d)
 	p.planAPI(d)
-	p.API.Work, p.API.Tells = 0, false
+	p.API.Work, p.API.Tells = 0, p.API.refuses()
 	switch p.Scene {
 	case sceneLookup:
 		p.lookup(d)
@@ -74,7 +78,7 @@ func (p *Plan) lookup(d dice) {
 		}
 		p.act(d, protection, f)
 		last := &p.Actions[len(p.Actions)-1]
-		last.Keyless, last.Ref = protection != judge.Keyed, d.chance(0.1) && p.API.Terms.Find != findAll
+		last.Keyless, last.Ref = protection != judge.Keyed, d.chance(0.1)
 	}
 	p.keyed(d)
 	var first, later [][]Step
@@ -126,7 +130,11 @@ func (p *Plan) hint(d dice) {
 	p.API.Refusals, p.API.Settle = false, 0 // its refusals do not look at the key
 	p.Client.Retry.MaxAttempts, p.Client.Retry.MaxElapsed = 3+d.IntN(3), 10*time.Minute
 	answer := func() mockserver.Fault {
-		f := p.own(mockserver.Code(pick(d, 400, 408, 409, 422, 425, 429, 500, 503, 503), "not_now"))
+		status := pick(d, 400, 408, 409, 422, 425, 429, 500, 503, 503)
+		if p.API.Terms.Wait >= oncehttp.HintDuration { // heard on fewer
+			status = pick(p.kinds, 425, 429, 503)
+		}
+		f := p.own(mockserver.Code(status, "not_now"))
 		if d.chance(0.3) { // kept under the key, with an effect or without
 			f = p.own(mockserver.Code(500, "internal_error"))
 			f.Origin, f.Commit = true, d.chance(0.7)

@@ -31,7 +31,7 @@ func (w *world) newServer() *mockserver.Server {
 		HTTP2: a.HTTP2, Work: a.Work, TTL: a.TTL, Profile: p, Execute: w.execute,
 		// Another token is the same customer.
 		Tenant: func(r *http.Request) string {
-			if a.Terms.Pinned && r.Host == keyedHost {
+			if a.Terms.Pinned && (r.Host == keyedHost || r.Host == otherHost) {
 				return r.Header.Get("Authorization")
 			}
 			return ""
@@ -46,14 +46,17 @@ func (w *world) newServer() *mockserver.Server {
 			s.ScriptKey(act.Adopted, act.Faults...)
 		}
 	}
-	s.ScriptPath(findPath, a.Terms.Strays...)
+	s.ScriptPath(findPlace, a.Terms.Strays...)
+	for _, act := range w.plan.Actions {
+		s.ScriptPath(findPlace+"/by/"+act.Name, a.Terms.Strays...)
+	}
 	return s
 }
 
 // problem is an error of the API's own.
 func (w *world) problem(status int, code string) mockserver.Answer {
 	a := mockserver.Answer{Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: `{"code":"` + code + `"}`}
-	if w.plan.API.Origin {
+	if w.plan.API.Origin && w.plan.API.Terms.Own == ownHeader {
 		a.Header.Set(marker, "1")
 	}
 	return a
@@ -87,7 +90,7 @@ func (w *world) execute(r *http.Request) mockserver.Answer {
 	if n < len(a.First) {
 		answer := w.problem(a.First[n], "not_now")
 		if n < len(a.Hints) {
-			for name, value := range a.Hints[n].headers() {
+			for name, value := range a.Hints[n].headers(w.plan.API.Terms.Wait) {
 				answer.Header.Set(name, value)
 			}
 		}

@@ -1,11 +1,8 @@
 package sim
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,15 +28,32 @@ const (
 	hintWait    = "X-Wait-Ms"
 	theirRef    = "theirs"
 	repeated    = 208 // the status of a repeat
-)
 
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	itemsField    = "items" // of a body, each with a key
+	forField      = "for"   // the name of the action, by which its effect can be found
+	keyItems      = "/" + itemsField + "/*/" + keyField
+	keyElement    = "/" + xmlRoot + "/" + keyField
+	xmlRoot       = "Request"
+	untilHeader   = "X-Until"
+	untilField    = "until"    // of the body or the query
+	markField     = "api"      // of the API's own answers
+	replayedField = "replayed" // of answers to repeats
+	echoHeader    = "X-Key"    // of the API's own answers
+	stateDone     = "done"
+	stateHeld     = "held"
+)
 
 // carrier of the keys, as the client and the server are told.
 func (t Terms) carrier(quoted bool) (oncehttp.Carrier, mockserver.Carrier) {
 	switch t.Carrier {
 	case oncehttp.CarrierJSON:
-		return oncehttp.Carrier{Kind: t.Carrier, Name: "/" + keyField}, mockserver.Carrier{Kind: mockserver.CarrierJSON, Name: "/" + keyField}
+		name := "/" + keyField
+		if t.Items > 0 {
+			name = keyItems
+		}
+		return oncehttp.Carrier{Kind: t.Carrier, Name: name}, mockserver.Carrier{Kind: mockserver.CarrierJSON, Name: name}
+	case oncehttp.CarrierXML:
+		return oncehttp.Carrier{Kind: t.Carrier, Name: keyElement}, mockserver.Carrier{Kind: mockserver.CarrierXML, Name: keyElement}
 	case oncehttp.CarrierForm:
 		return oncehttp.Carrier{Kind: t.Carrier, Name: keyField}, mockserver.Carrier{Kind: mockserver.CarrierForm, Name: keyField}
 	case oncehttp.CarrierQuery:
@@ -51,7 +65,8 @@ func (t Terms) carrier(quoted bool) (oncehttp.Carrier, mockserver.Carrier) {
 }
 
 // companions of the keys, likewise.
-func (t Terms) companions() (client []oncehttp.Companion, server []mockserver.Companion) {
+func (a API) companions() (client []oncehttp.Companion, server []mockserver.Companion) {
+	t := a.Terms
 	add := func(on bool, c oncehttp.Companion, s mockserver.Companion) {
 		if on {
 			client, server = append(client, c), append(server, s)
@@ -69,6 +84,9 @@ func (t Terms) companions() (client []oncehttp.Companion, server []mockserver.Co
 	}
 	add(t.SentWithin, oncehttp.Companion{Kind: kind, Name: name, Value: oncehttp.CompanionSentMicros},
 		mockserver.Companion{Kind: there, Name: name, Stamp: mockserver.StampMicros})
+	kind, there, name = t.untilWhere()
+	add(a.until(), oncehttp.Companion{Kind: kind, Name: name, Value: oncehttp.CompanionUntil},
+		mockserver.Companion{Kind: there, Name: name, Stamp: mockserver.StampUntil})
 	return client, server
 }
 
@@ -86,14 +104,18 @@ func (t Terms) plant() (oncehttp.Plant, mockserver.Plant) {
 	return oncehttp.Plant{}, mockserver.Plant{}
 }
 
-// findPath is where lookups go.
-const findPath = "/find"
+// findPlace is where lookups go.
+const findPlace = "/find"
 
 // lookups of the contract with keys, or of the one without.
 func (t Terms) lookups(keyed bool) []oncehttp.Lookup {
-	l := oncehttp.Lookup{URL: findPath + "?id={id}", Reference: "/id", Proof: t.Proof}
-	if keyed {
-		l.URL = findPath + "?key={key}"
+	l := oncehttp.Lookup{URL: findPlace + "?key={key}", Reference: "/id", Proof: t.Proof, Settle: t.Settle}
+	byID := t.byID(keyed)
+	if byID {
+		l.URL = findPlace + "?id={id}"
+	}
+	if t.State != "" {
+		l.State, l.Is = "/state", stateDone+"*"
 	}
 	switch t.Find {
 	case findNone:
@@ -101,9 +123,16 @@ func (t Terms) lookups(keyed bool) []oncehttp.Lookup {
 	case findList:
 		l.URL, l.Items = strings.Replace(l.URL, "?", "?list=1&", 1), "/data"
 	case findAll:
-		l.URL, l.Items, l.Where = findPath+"?since={since}&limit=1000", "/data", "/about"
+		l.URL, l.Items, l.Where = findPlace+"?since={since}&limit=1000", "/data", "/about"
+		byID = t.Items > 0
+	case findBody:
+		l.URL = findPlace + "?for={/" + forField + "}"
+	case findPath:
+		l.URL = findPlace + "/by/{path.1}"
+	case findDay:
+		l.URL, l.Items = findPlace+"?for={/"+forField+"}&since={since}&limit=1000", "/data"
 	}
-	if !keyed && t.Plant == oncehttp.CarrierNone && t.Find != findAll {
+	if byID && !t.Find.byValue() && t.Plant == oncehttp.CarrierNone {
 		return nil
 	}
 	return []oncehttp.Lookup{l}
@@ -113,9 +142,10 @@ func (t Terms) lookups(keyed bool) []oncehttp.Lookup {
 func (t Terms) finds(lag time.Duration) (finds []mockserver.Find) {
 	for _, keyed := range []bool{true, false} {
 		for _, l := range t.lookups(keyed) {
-			if t.Find != findAll || keyed { // which is one for both
-				finds = append(finds, mockserver.Find{URL: l.URL, Items: l.Items, Where: l.Where, Reference: l.Reference, Lag: lag})
+			if slices.ContainsFunc(finds, func(f mockserver.Find) bool { return f.URL == l.URL }) {
+				continue // one for both
 			}
+			finds = append(finds, mockserver.Find{URL: l.URL, Items: l.Items, Where: l.Where, State: l.State, Says: t.State, Reference: l.Reference, Lag: lag})
 		}
 	}
 	return finds
@@ -125,43 +155,9 @@ func (t Terms) finds(lag time.Duration) (finds []mockserver.Find) {
 // headers, and with ? of parameters of the query.
 func (t Terms) fixed(a Action) (names []string) {
 	if a.Protection == judge.Keyed {
-		names = append(names, versionName, sentHeader, "?"+sentQuery)
+		names = append(names, versionName, sentHeader, "?"+sentQuery, untilHeader, "?"+untilField)
 	}
 	return append(names, refHeader)
-}
-
-// written is a payload as its caller writes it.
-func (p Plan) written(a Action, body string) string {
-	t := p.API.Terms
-	if body == "" {
-		return ""
-	}
-	adopted := a.Adopted != "" && t.within()
-	if p.isForm(a) {
-		var members map[string]string
-		if err := json.Unmarshal([]byte(body), &members); err != nil {
-			panic(err)
-		}
-		form := url.Values{}
-		for name, value := range members {
-			form.Set(name, value)
-		}
-		if adopted {
-			form.Set(keyField, a.Adopted)
-		}
-		if a.Ref {
-			form.Set(refField, theirRef)
-		}
-		return form.Encode()
-	}
-	more := ""
-	if adopted {
-		more += `,"` + keyField + `":"` + a.Adopted + `"`
-	}
-	if a.Ref && t.Plant == oncehttp.CarrierJSON {
-		more += `,"` + refObject + `":{"` + refField + `":"` + theirRef + `"}`
-	}
-	return strings.TrimSuffix(body, "}") + more + "}"
 }
 
 // target is the path and query of a request.
@@ -184,43 +180,6 @@ func (p Plan) target(a Action) string {
 	return path
 }
 
-// isForm: its body is a form.
-func (p Plan) isForm(a Action) bool {
-	return p.API.Terms.Carrier == oncehttp.CarrierForm && (a.Protection == judge.Keyed || a.Keyless)
-}
-
-// says is what a body says without what the client has written into it: equal
-// for what its callers wrote, in any spelling.
-func (p Plan) says(a Action, body string) string {
-	members := map[string]any{}
-	if p.isForm(a) {
-		form, err := url.ParseQuery(body)
-		if err != nil {
-			return body
-		}
-		for name := range form {
-			members[name] = form[name]
-		}
-	} else if json.Unmarshal([]byte(body), &members) != nil {
-		return body
-	}
-	if a.Protection == judge.Keyed {
-		delete(members, keyField)
-		delete(members, sentField)
-	}
-	if !a.Ref {
-		delete(members, refObject)
-		if p.isForm(a) {
-			delete(members, refField)
-		}
-	}
-	text, err := json.Marshal(members)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
-
 // keyOf is the key that a request carries, without quotes. whole is its body, if
 // it was read to its end; else a key in it is not known.
 func (p Plan) keyOf(req *http.Request, whole []byte) string {
@@ -230,19 +189,8 @@ func (p Plan) keyOf(req *http.Request, whole []byte) string {
 	case oncehttp.CarrierPath:
 		_, key, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
 		return key
-	case oncehttp.CarrierJSON:
-		var members map[string]any
-		if json.Unmarshal(whole, &members) != nil {
-			return ""
-		}
-		key, _ := members[keyField].(string)
-		return key
-	case oncehttp.CarrierForm:
-		form, err := url.ParseQuery(string(whole))
-		if err != nil {
-			return ""
-		}
-		return form.Get(keyField)
+	case oncehttp.CarrierJSON, oncehttp.CarrierForm, oncehttp.CarrierXML:
+		return p.keyWithin(whole)
 	}
 	for _, name := range []string{keyHeader, strings.ToLower(keyHeader)} {
 		if v := req.Header[name]; len(v) > 0 {
@@ -257,16 +205,4 @@ func first(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "?")
 	name, _, _ = strings.Cut(name, "/")
 	return name
-}
-
-// marked says whether an answer to a request with this key is marked as that to a
-// repeat.
-func (p Plan) marked(resp *http.Response, key string) bool {
-	switch p.API.Terms.Mark {
-	case markStatus:
-		return resp.StatusCode == repeated
-	case markEcho:
-		return key != "" && slices.Contains(resp.Header.Values(keyHeader), key)
-	}
-	return resp.Header.Get("Idempotent-Replayed") == "true"
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/oncehttp/oncehttp/torture/judge"
 )
@@ -81,23 +80,14 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if resp != nil {
 		s.Status, s.RetryAfter = resp.StatusCode, resp.Header.Get("Retry-After")
-		s.Replayed = p.marked(resp, s.Key)
-		s.Foreign = p.API.Origin && resp.Header.Get(marker) == ""
-		p.hinted(s, resp.Header)
+		w.life.heard(s, resp.Header, nil)
+		if p.API.Terms.unmarkable() && resp.Body != http.NoBody {
+			header, answer := resp.Header.Clone(), &readBody{ReadCloser: resp.Body}
+			answer.ended = func(text []byte) { w.read(n, header, text) }
+			resp.Body = answer
+		}
 	}
 	return resp, err
-}
-
-// hinted notes what the answer to a send says of another one, as far as the
-// contract lets it.
-func (p Plan) hinted(s *judge.Send, h http.Header) {
-	if !p.API.Terms.Hints || s.Foreign || s.Replayed && !p.API.NoReplay || s.Status < 400 {
-		return
-	}
-	s.Again = h.Get(hintAgain)
-	if n, err := strconv.Atoi(h.Get(hintWait)); err == nil {
-		s.Pause = time.Duration(n) * time.Millisecond
-	}
 }
 
 // lookUp sends a question.
@@ -116,9 +106,25 @@ func (w *wire) lookUp(req *http.Request) (*http.Response, error) {
 	return w.Transport.RoundTrip(req)
 }
 
-// A readBody keeps what the transport reads.
+// read is told of the answer to a send that was read to its end.
+func (w *wire) read(n int, header http.Header, body []byte) {
+	r := w.life.record
+	if int64(len(body)) > w.life.world.plan.Client.MaxResponse {
+		return // a caller read it, when the client had judged
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !w.life.dead.Load() {
+		w.life.heard(&r.run.Sends[n], header, body)
+	}
+}
+
+// A readBody keeps what is read of a body.
 type readBody struct {
 	io.ReadCloser
+	// ended, if it is set, is called at the end of the body.
+	ended func(text []byte)
+
 	mu   sync.Mutex // guards what follows
 	text []byte
 	end  bool
@@ -129,7 +135,12 @@ func (b *readBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.text = append(b.text, p[:n]...)
-	b.end = b.end || err == io.EOF
+	if err == io.EOF && !b.end {
+		b.end = true
+		if b.ended != nil {
+			b.ended(b.text)
+		}
+	}
 	return n, err
 }
 

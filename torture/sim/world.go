@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -19,12 +20,15 @@ import (
 // contract with a key of the first one, and at times one without of the second.
 const (
 	keyedHost   = "keyed.test"
+	otherHost   = "other.test" // of the same API
 	keylessHost = "keyless.test"
 	plainHost   = "plain.test"
 )
 
 func (a Action) host() string {
 	switch {
+	case a.Elsewhere:
+		return otherHost
 	case a.Protection == judge.Keyed:
 		return keyedHost
 	case a.Keyless:
@@ -104,12 +108,17 @@ func (w *world) judged(a Action) judge.Action {
 	}
 	t := w.plan.API.Terms
 	if a.Protection == judge.Keyed {
-		j.Window = w.plan.API.Window
-		j.KeyWithin, j.Pinned, j.KeepsFailures = t.within(), t.Pinned, t.SaysFailures
+		j.Window = w.plan.API.trusted()
+		if w.plan.API.refuses() {
+			j.Share = 1
+		}
+		j.Items, j.KeyShape = t.Items, t.shape(a)
+		j.KeyWithin, j.Pinned, j.KeepsFailures = t.within(), t.Pinned, t.SaysFailures && !slices.Contains(t.Except, 500)
 		if t.Hints {
 			j.Least = t.Least
 		}
 	}
+	j.Held = t.Find != findNone && t.State == stateHeld && !w.plan.Client.Lookup
 	j.Fixed = t.fixed(a)
 	if t.Drawn && w.plan.Client.Sealed {
 		j.BodySHA256 = "" // what is written into it is not seen in the journal
@@ -163,12 +172,9 @@ func (w *world) contract() oncehttp.Contract {
 	a := w.plan.API
 	c := oncehttp.IdempotencyKey(keyedHost, a.Window)
 	c.Match.Methods = []string{"POST", "PATCH", "PUT", "DELETE"}
-	if a.Window == 0 {
-		c.Window = oncehttp.Window{Kind: oncehttp.WindowForever}
-	}
-	if a.Origin {
-		c.Origin = oncehttp.Marker{Headers: []string{marker}}
-	}
+	c.Match.Hosts = append(c.Match.Hosts, otherHost)
+	c.Window = a.window()
+	c.Origin, _ = a.origin()
 	w.terms(&c)
 	if a.NoReplay {
 		c.Replay = oncehttp.Marker{}
@@ -185,7 +191,10 @@ func (l *life) config() oncehttp.Config {
 	cfg := oncehttp.Config{
 		Transport: l.wire,
 		Retry:     c.Retry, Gate: oncehttp.Gate{Off: c.GateOff}, WindowShare: c.Share, Concurrency: c.Concurrency,
-		MaxResponseBody: c.MaxResponse, MaxUnresolved: c.MaxUnresolved, NewKey: l.newKey,
+		MaxResponseBody: c.MaxResponse, MaxUnresolved: c.MaxUnresolved,
+	}
+	if !l.world.plan.API.Terms.minted() {
+		cfg.NewKey = l.newKey
 	}
 	if !l.plan.NoContract {
 		contract := l.contract()
@@ -243,6 +252,7 @@ func (w *world) count() {
 		}
 	}
 	w.countTerms()
+	w.countKinds()
 	for _, op := range w.record.run.Ops {
 		what := "op " + string(op.Kind)
 		if op.Return == 0 {
