@@ -60,7 +60,7 @@ func (by Catcher) String() string {
 func Table() []Mutant {
 	var all []Mutant
 	for _, group := range [][]Mutant{
-		identity(), recording(), exposure(), windows(), waits(), evidence(), answers(), contractTerms(), upkeep(),
+		identity(), recording(), exposure(), windows(), waits(), evidence(), answers(), contractTerms(), contractKinds(), upkeep(),
 	} {
 		all = append(all, group...)
 	}

@@ -24,7 +24,7 @@ func expected() (names []string) {
 	for _, f := range []JournalFault{JournalFull, JournalLost, JournalKept, JournalCrashBefore, JournalCrashAfter} {
 		names = append(names, "journal "+string(f))
 	}
-	for _, s := range slices.Concat(scenes, termsScenes) {
+	for _, s := range slices.Concat(scenes, termsScenes, []scene{sceneTold}) {
 		names = append(names, "scene "+string(s))
 	}
 	for name := range errorNames {

@@ -175,7 +175,10 @@ func (p *Plan) newHint(d dice) (h Hint) {
 		h.Wait = d.upTo(10 * time.Minute)
 	}
 	if h.Wait > 0 && p.API.Terms.Wait >= oncehttp.HintDate {
-		h.Wait = p.kinds.upTo(24 * time.Hour) // since the run began
+		h.Wait = p.kinds.within(10 * time.Minute) // since the run began, as a scene does
+		if p.Scene == sceneNone {
+			h.Wait = p.kinds.upTo(24 * time.Hour)
+		}
 	}
 	return h
 }

@@ -13,6 +13,7 @@ const (
 	sceneLookup scene = "lookup" // the window has ended, or there is no key
 	scenePin    scene = "pin"    // credentials change after a lost answer
 	sceneHint   scene = "hint"   // beside Retry-After
+	sceneTold   scene = "told"   // the API was told a time before an answer is lost
 )
 
 var termsScenes = []scene{sceneLookup, sceneLookup, scenePin, sceneHint}
@@ -20,6 +21,9 @@ var termsScenes = []scene{sceneLookup, sceneLookup, scenePin, sceneHint}
 // newTermsScene plans one of those that need terms of their own.
 func newTermsScene(seed uint64, d, more, theirs, kinds dice) Plan {
 	p := Plan{Seed: seed, Scene: pick(theirs, termsScenes...), sent: map[int]bool{}, more: more, terms: theirs, kinds: kinds}
+	if kinds.chance(0.15) {
+		p.Scene = sceneTold
+	}
 	t := drawTerms(theirs)
 	switch p.Scene {
 	case sceneLookup:
@@ -32,8 +36,13 @@ func newTermsScene(seed uint64, d, more, theirs, kinds dice) Plan {
 		t.Find, t.Pinned = findNone, true
 	case sceneHint:
 		t.Find, t.Pinned, t.Hints = findNone, false, true
+	case sceneTold:
+		t.Find, t.Pinned, t.Hints = findNone, false, false
 	}
 	t.vary(kinds)
+	if p.Scene == sceneTold {
+		t.tell(kinds)
+	}
 	if p.Scene == sceneHint && kinds.chance(0.5) {
 		t.Wait = pick(kinds, waits...)
 	}
@@ -48,6 +57,8 @@ func newTermsScene(seed uint64, d, more, theirs, kinds dice) Plan {
 		p.pin(d)
 	case sceneHint:
 		p.hint(d)
+	case sceneTold:
+		p.tell(d)
 	}
 	return p
 }
@@ -152,4 +163,33 @@ func (p *Plan) hint(d dice) {
 		steps = append(steps, []Step{{Call: CallDo, Action: i}, {After: d.upTo(10 * time.Minute), Call: pick(d, CallDo, CallRoundTrip), Action: i}})
 	}
 	p.Lives = []Life{{End: EndQuiet, Callers: steps, Passes: []time.Duration{time.Minute, 5 * time.Minute}}}
+}
+
+// tell: a time travels with the key.
+func (t *Terms) tell(d dice) {
+	t.Window, t.Own = oncehttp.WindowFloor, ownHeader
+	if t.Until == oncehttp.CarrierNone && !t.Stamped {
+		t.Until = pick(d, oncehttp.CarrierHeader, oncehttp.CarrierQuery)
+	}
+}
+
+// tell: the first attempt tells a time and is refused for the moment, so that the
+// API's window begins before the client's.
+func (p *Plan) tell(d dice) {
+	p.bounded(d)
+	p.Client.Retry.MaxAttempts = 1
+	for range 1 + d.IntN(3) {
+		p.keyed(d, p.own(mockserver.Status(pick(d, 425, 429))), lost(d))
+	}
+	var first, later [][]Step
+	for i := range p.Actions {
+		lostAt := d.within(p.usable())
+		first = append(first, []Step{{Call: CallDo, Action: i}, {After: lostAt, Call: CallDo, Action: i}})
+		later = append(later, one(p.usable()-d.within(lostAt), CallDo, i))
+	}
+	p.Lives = []Life{{End: EndQuiet, Callers: first}, {End: EndQuiet, Callers: later}}
+	if d.chance(0.5) {
+		p.Lives[1].Callers = nil
+		p.Lives[1].Passes = []time.Duration{d.within(p.usable()), d.within(p.usable() / 4), d.within(p.usable() / 4)}
+	}
 }
