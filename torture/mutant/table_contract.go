@@ -51,7 +51,7 @@ func contractTerms() []Mutant {
 		Fault:   "a lookup has the key's header, as an attempt",
 		Promise: lookupsAsk,
 		Edits:   []Edit{{"ask.go", `		Method: http.MethodGet, URL: u, Host: r.Begun.Host, Header: http.Header{},`, `		Method: http.MethodGet, URL: u, Host: r.Begun.Host, Header: r.Begun.sentHeader(),`}},
-		By:      []Catcher{seeds(600, "a lookup carries no key where an attempt does"), unit("TestALookupHasTheCallsCredentialsAndNeitherKeyNorBody")},
+		By:      []Catcher{seeds(2000, "a lookup carries no key where an attempt does"), unit("TestALookupHasTheCallsCredentialsAndNeitherKeyNorBody")},
 	}, {
 		Name:    "lookup-counted",
 		Fault:   "a lookup counts as an attempt",
@@ -208,7 +208,7 @@ func contractTerms() []Mutant {
 		Fault:   "a 500 that the contract says is kept is asked for again",
 		Promise: honestPending,
 		Edits:   []Edit{{"classify.go", `	case !r.ruled && contract.Stored.Failures == KeepingYes && kept`, `	case !r.ruled && contract.Stored.Failures > KeepingNo && kept`}},
-		By:      []Catcher{seeds(600, "a failure that the server has stored is not asked for again"), unit("TestAContractsRulesComeBeforeTheTable")},
+		By:      []Catcher{seeds(2000, "a failure that the server has stored is not asked for again"), unit("TestAContractsRulesComeBeforeTheTable")},
 	}, {
 		Name:    "rule-on-a-cut-body-skipped",
 		Fault:   "a success whose body was cut before a rule could read its code is Confirmed",

@@ -333,15 +333,12 @@ func (p *Plan) planAPI(d dice) {
 		a.Arrives = min(a.Arrives, time.Duration((1-p.Client.Share)*float64(window))+min(timeout, window/2))
 	}
 	if asked := p.Client.Lookup || a.Terms.Find != findNone; asked || a.Settle > 0 {
-		settle := time.Minute // where a contract says nothing, and where there is none
-		switch {
-		case !asked:
+		settle := time.Hour
+		if a.Settle > 0 {
 			settle = a.Settle
-		case p.Client.Lookup, a.Terms.Settle == 0:
-		case a.Settle > 0:
-			settle = min(a.Terms.Settle, a.Settle)
-		default:
-			settle = a.Terms.Settle
+		}
+		if asked && (p.Client.Lookup || a.Terms.Settle == 0) {
+			settle = min(settle, time.Minute) // where a contract says nothing, and where there is none
 		}
 		if a.Terms.Settle > 0 {
 			settle = min(settle, a.Terms.Settle)
