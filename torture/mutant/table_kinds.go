@@ -56,7 +56,7 @@ func contractKinds() []Mutant {
 		Name:    "nameless-list-proves",
 		Fault:   "a list in which nothing could name the action is taken for proof that it had no effect",
 		Promise: insideWindow,
-		Edits:   []Edit{{"inquiry.go", `	if found.Kind == CannotTell && !l.mayName(c, r) {`, `	if found.Kind == CannotTell && !l.mayName(c, r) && l.Where == "" {`}},
+		Edits:   []Edit{{"listing.go", `	case !l.mayName(c, r):`, `	case !l.mayName(c, r) && l.Where == "":`}},
 		By:      []Catcher{unit("TestAListProvesNothingOfARecordThatItCannotName")},
 	}, {
 		Name:    "missing-hint-ignored",
