@@ -7,18 +7,20 @@ import (
 	"time"
 )
 
-// A Marker is a mark on an answer. It is there when one of the headers, or the
-// place in the body that Pointer names, has one of the values; or, with no
-// Values, has any value that is not empty (in the body: not null); or when the
-// answer has one of the statuses. Values are compared without regard to case and
-// to white space around them. The zero Marker marks nothing.
+// A Marker is a mark on an answer. It is there when one of the headers, or one of
+// the places in the body, has one of the values; or, with no Values, has any
+// value that is not empty (in the body: not null); or when the answer has one of
+// the statuses. Values are compared without regard to case and to white space
+// around them. The zero Marker marks nothing.
 type Marker struct {
 	Headers []string
 	Values  []string
 	// Echo: the value is the key that was sent, in place of Values.
 	Echo bool
-	// Pointer is a place in the answer's body, as in [Answer].At.
-	Pointer string
+	// At are places in the answer's body, as in [Answer].At: where successes and
+	// errors have no member in common, one of each. An answer whose body is empty
+	// or cannot be read has none of them.
+	At []string
 	// Status: one of these is mark enough.
 	Status []int
 }
@@ -149,7 +151,7 @@ func (s Stored) bringsAnswer() bool { return s.Repeat == RepeatStored || s.Repea
 
 // isZero reports whether the marker marks nothing.
 func (m Marker) isZero() bool {
-	return len(m.Headers) == 0 && m.Pointer == "" && len(m.Status) == 0
+	return len(m.Headers) == 0 && len(m.At) == 0 && len(m.Status) == 0
 }
 
 // marks reports whether an answer carries the mark.
@@ -169,19 +171,21 @@ func (m Marker) marks(f facts) bool {
 			return true
 		}
 	}
-	if m.Pointer == "" {
+	if len(m.At) == 0 {
 		return false
 	}
 	doc, ok := readDocument(f.body)
 	if !ok {
 		return false
 	}
-	if len(values) == 0 {
-		return doc.holds(m.Pointer)
-	}
-	for text := range doc.texts(m.Pointer) {
-		if isOneOf(text, values) {
+	for _, place := range m.At {
+		if len(values) == 0 && doc.holds(place) {
 			return true
+		}
+		for text := range doc.texts(place) {
+			if isOneOf(text, values) {
+				return true
+			}
 		}
 	}
 	return false

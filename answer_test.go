@@ -13,9 +13,11 @@ func TestAMarkerMarksByHeaderOrByBody(t *testing.T) {
 	t.Parallel()
 	replayed := Marker{Headers: []string{"idempotent-replayed", "Idempotent-Replay"}, Values: []string{"true", "Replayed "}}
 	present := Marker{Headers: []string{"X-Prior"}}
-	inBody := Marker{Pointer: "/meta/replayed", Values: []string{"TRUE"}}
-	anyInBody := Marker{Pointer: "/meta"}
-	both := Marker{Headers: []string{"X-Prior"}, Pointer: "/meta/replayed", Values: []string{"true"}}
+	inBody := Marker{At: []string{"/meta/replayed"}, Values: []string{"TRUE"}}
+	anyInBody := Marker{At: []string{"/meta"}}
+	oneOf := Marker{At: []string{"/token", "/errors/*/code", "/a/@id"}}
+	sayOneOf := Marker{At: []string{"/data/*/type", "/type"}, Values: []string{"transfer", "transfer_error"}}
+	both := Marker{Headers: []string{"X-Prior"}, At: []string{"/meta/replayed"}, Values: []string{"true"}}
 	for _, tt := range []struct {
 		name   string
 		marker Marker
@@ -42,6 +44,16 @@ func TestAMarkerMarksByHeaderOrByBody(t *testing.T) {
 		{"null in the body", anyInBody, nil, `{"meta":null}`, false},
 		{"an empty string in the body", anyInBody, nil, `{"meta":""}`, false},
 		{"nothing in the body", anyInBody, nil, `{}`, false},
+		{"the first place", oneOf, nil, `{"token":"t"}`, true},
+		{"the second place", oneOf, nil, `{"token":null,"errors":[{},{"code":7}]}`, true},
+		{"the third place", oneOf, nil, `<a id="1"/>`, true},
+		{"no place", oneOf, nil, `{"token":"","errors":[{"code":null}],"code":"x"}`, false},
+		{"a place in what is no object", oneOf, nil, `"token"`, false},
+		{"a place in a body that was cut", oneOf, nil, `{"token":"t"`, false},
+		{"a place without a body", oneOf, nil, ``, false},
+		{"a value in the first place", sayOneOf, nil, `{"data":[{"type":"x"},{"type":"Transfer"}],"type":"list"}`, true},
+		{"a value in the second place", sayOneOf, nil, `{"type":"transfer_error"}`, true},
+		{"a value in neither place", sayOneOf, nil, `{"data":[{"type":"x"}],"type":"about:blank"}`, false},
 		{"the header of both", both, http.Header{"X-Prior": {"true"}}, "", true},
 		{"the body of both", both, nil, `{"meta":{"replayed":true}}`, true},
 		{"neither of both", both, http.Header{"X-Prior": {"x"}}, `{"meta":{"replayed":1}}`, false},
@@ -53,11 +65,12 @@ func TestAMarkerMarksByHeaderOrByBody(t *testing.T) {
 	assert.True(t, Marker{Values: []string{"x"}}.isZero())
 	assert.False(t, present.isZero())
 	assert.False(t, inBody.isZero())
+	assert.False(t, oneOf.isZero())
 }
 
 func TestAMarkerMarksByTheKeyAndByTheStatus(t *testing.T) {
 	t.Parallel()
-	echoed := Marker{Headers: []string{"Idempotency-Key"}, Pointer: "/meta/keys/*", Echo: true}
+	echoed := Marker{Headers: []string{"Idempotency-Key"}, At: []string{"/meta/keys/*"}, Echo: true}
 	again := Marker{Status: []int{200}}
 	either := Marker{Status: []int{208}, Headers: []string{"X-Replay"}, Values: []string{"1"}}
 	key := func(line string) http.Header { return http.Header{"Idempotency-Key": {line}} }
@@ -75,15 +88,15 @@ func TestAMarkerMarksByTheKeyAndByTheStatus(t *testing.T) {
 		{"no key was sent, and one is there", echoed, facts{status: 201, header: key("k-1")}, false},
 		{"the key in the body", echoed, facts{status: 201, wire: "k-1", body: []byte(`{"meta":{"keys":["x","k-1"]}}`)}, true},
 		{"another key in the body", echoed, facts{status: 201, wire: "k-1", body: []byte(`{"meta":{"keys":["x"]}}`)}, false},
-		{"the key in an XML body", Marker{Pointer: "/reply/@key", Echo: true}, facts{wire: "k-1", body: []byte(`<reply key="k-1"/>`)}, true},
+		{"the key in an XML body", Marker{At: []string{"/reply/@key"}, Echo: true}, facts{wire: "k-1", body: []byte(`<reply key="k-1"/>`)}, true},
 		{"the status", again, facts{status: 200}, true},
 		{"another status", again, facts{status: 201}, false},
 		{"no answer", again, facts{}, false},
 		{"the status of either", either, facts{status: 208}, true},
 		{"the header of either", either, facts{status: 200, header: http.Header{"X-Replay": {"1"}}}, true},
 		{"none of either", either, facts{status: 200, header: http.Header{"X-Replay": {"0"}}}, false},
-		{"any value in an XML body", Marker{Pointer: "/r/replayed"}, facts{body: []byte(`<r><replayed/><replayed>y</replayed></r>`)}, true},
-		{"no value in an XML body", Marker{Pointer: "/r/replayed"}, facts{body: []byte(`<r><replayed/></r>`)}, false},
+		{"any value in an XML body", Marker{At: []string{"/r/replayed"}}, facts{body: []byte(`<r><replayed/><replayed>y</replayed></r>`)}, true},
+		{"no value in an XML body", Marker{At: []string{"/r/replayed"}}, facts{body: []byte(`<r><replayed/></r>`)}, false},
 	} {
 		assert.Equal(t, tt.want, tt.marker.marks(tt.facts), tt.name)
 	}

@@ -218,7 +218,7 @@ func judge(f facts, h history, contract *Contract, r reading) judgement {
 	if r.foreign && (f.status/100 == 2 || f.status/100 == 4) {
 		// Something in between answered; whether the API was reached, nobody knows.
 		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown, foreign: true}
-		if contract.Origin.Pointer != "" && f.long {
+		if len(contract.Origin.At) > 0 && f.long {
 			j.again, j.unread = againNo, true // the mark would be as far down again
 		}
 		return j

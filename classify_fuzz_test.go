@@ -154,8 +154,8 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		if slices.Contains(m.Status, f.status) {
 			return true
 		}
-		if m.Pointer != "" {
-			for _, v := range slowTexts(f.body, m.Pointer, true) {
+		for _, place := range m.At {
+			for _, v := range slowTexts(f.body, place, true) {
 				for _, want := range values {
 					if strings.EqualFold(strings.TrimSpace(v), strings.TrimSpace(want)) {
 						return true
@@ -299,7 +299,7 @@ func FuzzClassify(f *testing.F) {
 			c.Origin = Marker{Headers: []string{"X-Api"}, Values: []string{"1"}}
 		}
 		if bit(11) {
-			c.Ignored = Marker{Pointer: pointer, Values: []string{"ignored", pattern}}
+			c.Ignored = Marker{At: []string{"/absent", pointer}, Values: []string{"ignored", pattern}}
 		}
 		if bit(12) {
 			seen.header.Set("Idempotent-Replay", "true")
@@ -328,7 +328,7 @@ func FuzzClassify(f *testing.F) {
 			c.Hints.Headers = []Hint{{Header: "X-Absent", AbsentNo: bit(25)}}
 		}
 		if bit(26) && name != "" {
-			c.Replay = Marker{Headers: []string{name}, Pointer: pointer, Echo: true}
+			c.Replay = Marker{Headers: []string{name}, At: []string{pointer, "/a/0"}, Echo: true}
 			seen.wire = "k-1"
 			if bit(27) {
 				seen.wire = value

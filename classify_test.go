@@ -273,6 +273,7 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 		}
 	}
 	origin := func(c *Contract) { c.Origin = Marker{Headers: []string{"X-Api"}} }
+	eachItsMark := func(c *Contract) { c.Origin = Marker{At: []string{"/id", "/errors/*/extensions/code"}} }
 	ignored := func(c *Contract) { c.Ignored = Marker{Headers: []string{"X-Key-Ignored"}} }
 	repeats := func(c *Contract) { c.Repeats = true }
 	settle := func(c *Contract) { c.Stored.Settle = time.Minute }
@@ -377,8 +378,14 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 		{name: "failures are kept, and a rule says otherwise", contract: func(c *Contract) { verdict(VerdictThrottled)(c); c.Stored.Failures = KeepingYes },
 			facts: facts{status: 500, body: json("it")}, fresh: "none no now Throttled Pending", exposed: "none no now Throttled Pending"},
 		{name: "failures are not kept", contract: keeps(KeepingNo), facts: facts{status: 500}, fresh: "maybe no now ServerError Pending", exposed: "maybe no now ServerError Pending"},
-		{name: "the API's mark is too far down", contract: func(c *Contract) { c.Origin = Marker{Pointer: "/id"} }, facts: facts{status: 200, body: errors[:20], long: true},
+		{name: "the API's mark is too far down", contract: func(c *Contract) { c.Origin = Marker{At: []string{"/id"}} }, facts: facts{status: 200, body: errors[:20], long: true},
 			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
+		{name: "the API's mark of a success", contract: eachItsMark, facts: facts{status: 200, body: json("x")}, fresh: "done yes no - Confirmed", exposed: "done yes no - Confirmed"},
+		{name: "the API's mark of an error", contract: eachItsMark, facts: facts{status: 400, body: errors}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
+		{name: "neither mark of the API's, 200", contract: eachItsMark, facts: facts{status: 200, body: []byte(`{"ok":true}`)},
+			fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
+		{name: "neither mark of the API's, 404", contract: eachItsMark, facts: facts{status: 404, body: []byte(`{"message":"no route"}`)},
+			fresh: "maybe no now Unknown Pending", exposed: "maybe no now Unknown Pending"},
 		{name: "refusals are stored but for this", contract: except, facts: facts{status: 404}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
 		{name: "refusals are stored, this too", contract: except, facts: facts{status: 400}, fresh: "none yes no Refused Rejected", exposed: "none yes no Refused Rejected"},
 		{name: "an error names what was made", contract: func(c *Contract) {

@@ -18,7 +18,8 @@ func (c Contract) clone() *Contract {
 	c.Companions = slices.Clone(c.Companions)
 	c.Compared.Headers, c.Compared.Except = slices.Clone(c.Compared.Headers), slices.Clone(c.Compared.Except)
 	for _, m := range []*Marker{&c.Origin, &c.Replay, &c.Ignored} {
-		m.Headers, m.Values, m.Status = slices.Clone(m.Headers), slices.Clone(m.Values), slices.Clone(m.Status)
+		m.Headers, m.Values = slices.Clone(m.Headers), slices.Clone(m.Values)
+		m.At, m.Status = slices.Clone(m.At), slices.Clone(m.Status)
 	}
 	c.Answers = slices.Clone(c.Answers)
 	for i := range c.Answers {
@@ -217,10 +218,13 @@ func (k *contractCheck) marker(field string, m Marker, c *Contract) {
 	for i, h := range m.Headers {
 		k.failIf(!isToken(h), "%s.Headers[%d] %q is not a header name", field, i, h)
 	}
-	k.pointer(field+".Pointer", m.Pointer)
-	located := len(m.Headers) > 0 || m.Pointer != ""
-	k.failIf(!located && len(m.Values) > 0, "%s.Values is set and nothing says where they stand; set Headers or Pointer", field)
-	k.failIf(!located && m.Echo, "%s.Echo is set and nothing says where the key stands; set Headers or Pointer", field)
+	for i, p := range m.At {
+		k.pointer(fmt.Sprintf("%s.At[%d]", field, i), p)
+		k.failIf(p == "", "%s.At[%d] names the whole body; name a place in it", field, i)
+	}
+	located := len(m.Headers) > 0 || len(m.At) > 0
+	k.failIf(!located && len(m.Values) > 0, "%s.Values is set and nothing says where they stand; set Headers or At", field)
+	k.failIf(!located && m.Echo, "%s.Echo is set and nothing says where the key stands; set Headers or At", field)
 	k.failIf(m.Echo && c.Carrier.Kind == CarrierNone, "%s.Echo is set and Carrier is not; no key comes back that was not sent", field)
 	k.failIf(m.Echo && len(m.Values) > 0, "%s.Echo and %s.Values are both set; leave out one", field, field)
 	k.statuses(field+".Status", m.Status)

@@ -1,12 +1,47 @@
 package oncehttp
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// TestAClientsContractSharesNoSliceWithTheCallers: what the caller writes into
+// its own afterwards changes nothing.
+func TestAClientsContractSharesNoSliceWithTheCallers(t *testing.T) {
+	t.Parallel()
+	var fill func(v reflect.Value)
+	fill = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+			fill(v.Index(0))
+		case reflect.Struct:
+			for i := range v.NumField() {
+				fill(v.Field(i))
+			}
+		}
+	}
+	var shared func(at string, one, two reflect.Value)
+	shared = func(at string, one, two reflect.Value) {
+		switch one.Kind() {
+		case reflect.Slice:
+			require.Equal(t, one.Len(), two.Len(), at)
+			assert.NotEqual(t, one.UnsafePointer(), two.UnsafePointer(), at)
+			shared(at+"[0]", one.Index(0), two.Index(0))
+		case reflect.Struct:
+			for i := range one.NumField() {
+				shared(at+"."+one.Type().Field(i).Name, one.Field(i), two.Field(i))
+			}
+		}
+	}
+	var c Contract
+	fill(reflect.ValueOf(&c).Elem())
+	shared("Contract", reflect.ValueOf(c), reflect.ValueOf(*c.clone()))
+}
 
 func TestAContractThatReadsAnswersInAWayThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()
@@ -39,7 +74,7 @@ func TestAContractThatReadsAnswersInAWayThatCannotBeIsRefused(t *testing.T) {
 		assert.ErrorContains(t, problems[0], tt.want)
 	}
 	good := IdempotencyKey("good.test", time.Hour)
-	good.Replay = Marker{Headers: []string{"Idempotency-Key"}, Pointer: "/reply/@key", Echo: true, Status: []int{200}}
+	good.Replay = Marker{Headers: []string{"Idempotency-Key"}, At: []string{"/key", "/reply/@key"}, Echo: true, Status: []int{200}}
 	good.Answers = []Answer{
 		{Status: []int{102, 409}, Verdict: VerdictInProgress},
 		{At: []string{"/errors/*/code", "/reply/error/@code"}, Codes: []string{"9"}, Verdict: VerdictKeysDown},

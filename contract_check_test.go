@@ -111,7 +111,8 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 		{"Window.Kind is 5", func(c *Contract) { c.Window.Kind = WindowAccount + 1 }},
 		{`Origin.Headers[0] "" is not a header name`, func(c *Contract) { c.Origin.Headers = []string{""} }},
 		{"Replay.Values is set and nothing says where", func(c *Contract) { c.Replay = Marker{Values: []string{"true"}} }},
-		{`Ignored.Pointer "a" is not a JSON pointer (RFC 6901): it does not start with "/"`, func(c *Contract) { c.Ignored.Pointer = "a" }},
+		{`Ignored.At[1] "a" is not a JSON pointer (RFC 6901): it does not start with "/"`, func(c *Contract) { c.Ignored.At = []string{"/a", "a"} }},
+		{`Origin.At[0] names the whole body`, func(c *Contract) { c.Origin.At = []string{""} }},
 		{`Answers[1].At[0] "/a~2" is not a JSON pointer (RFC 6901): it has a "~"`, func(c *Contract) {
 			c.Answers = []Answer{{Status: []int{409}}, {At: []string{"/a~2"}, Codes: []string{"x"}}}
 		}},
@@ -170,7 +171,7 @@ func TestContractsOfManyShapesAreAccepted(t *testing.T) {
 		{Match: Match{Hosts: hostList("quoted.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "Idempotency-Key", Quoted: true}, Window: Window{Kind: WindowForever}},
 		{Match: Match{Hosts: hostList("hex.test")}, Carrier: Carrier{Kind: CarrierHeader, Name: "x_key"}, Key: KeyRule{Min: 32, Max: 32, Alphabet: "fedcba9876543210", Form: FormHex}, Window: Window{Kind: WindowUnknown}},
 		{
-			Match: Match{Hosts: hostList("full.test")}, Origin: Marker{Headers: []string{"Request-Id"}}, Replay: Marker{Pointer: "/meta/replayed", Values: []string{"true"}},
+			Match: Match{Hosts: hostList("full.test")}, Origin: Marker{Headers: []string{"Request-Id"}}, Replay: Marker{At: []string{"/meta/replayed"}, Values: []string{"true"}},
 			Answers: []Answer{{Status: []int{200, 999}, Codes: []string{"*", "a*", "*b", "*c*"}, At: []string{"", "/a~0~1/0"}, Verdict: VerdictDone, Reference: "/id"}},
 			Stored:  Stored{Refusals: true, Settle: time.Minute}, Proof: ProofUnknown, AsOf: "2026-11-29",
 		},

@@ -36,8 +36,8 @@ func awsHosts(service string) []string {
 // awsOrigin is the id that AWS gives every answer, in a header under one of three
 // names, which its SDKs read. The errors of some services were seen with the id in
 // their XML alone: at is where it stands there.
-func awsOrigin(at string) oncehttp.Marker {
-	return oncehttp.Marker{Headers: []string{"X-Amzn-Requestid", "X-Amz-Requestid", "X-Amz-Request-Id"}, Pointer: at}
+func awsOrigin(at ...string) oncehttp.Marker {
+	return oncehttp.Marker{Headers: []string{"X-Amzn-Requestid", "X-Amz-Requestid", "X-Amz-Request-Id"}, At: at}
 }
 
 func awsHints() oncehttp.Hints {
@@ -78,7 +78,7 @@ var AWSDynamoDBTransactWriteItems = oncehttp.Contract{
 	Window: oncehttp.Window{
 		Length: 10 * minute, Kind: oncehttp.WindowExact, Anchor: oncehttp.AnchorDone, After: oncehttp.ExpiryExecutes,
 	},
-	Origin: awsOrigin(""),
+	Origin: awsOrigin(),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/__type"),
 		{Status: []int{400}, At: []string{"/__type"}, Codes: []string{"*TransactionInProgressException"}, Verdict: oncehttp.VerdictInProgress},
@@ -115,7 +115,7 @@ var AWSDynamoDBImportTable = oncehttp.Contract{
 	Window: oncehttp.Window{
 		Length: 8 * hour, Kind: oncehttp.WindowExact, Anchor: oncehttp.AnchorDone, After: oncehttp.ExpiryExecutes,
 	},
-	Origin: awsOrigin(""),
+	Origin: awsOrigin(),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/__type"),
 		{
@@ -148,7 +148,7 @@ var AWSSQSFIFO = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 128, Need: oncehttp.NeedSome},
 	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchDrops},
 	Window:   oncehttp.Window{Length: 5 * minute, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
-	Origin:   awsOrigin(""),
+	Origin:   awsOrigin(),
 	Answers:  []oncehttp.Answer{awsThrottled("/__type")},
 	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
 	Hints:    awsHints(),
@@ -193,7 +193,7 @@ var AWSECSRunTask = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Max: 64},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: hour},
-	Origin:   awsOrigin(""),
+	Origin:   awsOrigin(),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/__type"),
 		{Status: []int{400}, At: []string{"/__type"}, Codes: []string{"*ConflictException"}, Verdict: oncehttp.VerdictMismatch},
@@ -220,7 +220,7 @@ var AWSStepFunctions = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Min: 1, Max: 80, Alphabet: azAZ09 + "!'()+-.=@_"},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Length: 90 * day},
-	Origin:   awsOrigin(""),
+	Origin:   awsOrigin(),
 	Answers: []oncehttp.Answer{
 		awsThrottled("/__type"),
 		{Status: []int{400}, At: []string{"/__type"}, Codes: []string{"*ExecutionAlreadyExists"}, Verdict: oncehttp.VerdictMismatch},
@@ -246,7 +246,7 @@ var AWSLambdaDurable = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Min: 1, Max: 64, Alphabet: azAZ09 + "-_"},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:   awsOrigin(""),
+	Origin:   awsOrigin(),
 	Answers: []oncehttp.Answer{{
 		Status: []int{409}, Header: "X-Amzn-Errortype", HeaderValue: "DurableExecutionAlreadyStartedException",
 		Verdict: oncehttp.VerdictMismatch,
@@ -288,7 +288,7 @@ var AWSSecretsManagerCreate = oncehttp.Contract{
 	Key:      oncehttp.KeyRule{Min: 32, Max: 64},
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:   awsOrigin(""),
+	Origin:   awsOrigin(),
 	Answers:  []oncehttp.Answer{awsThrottled("/__type")},
 	Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
 	Hints:    awsHints(),
@@ -322,7 +322,7 @@ var AWSACM = oncehttp.Contract{
 	Carrier: jsonField("/IdempotencyToken"),
 	Key:     oncehttp.KeyRule{Min: 1, Max: 32, Alphabet: azAZ09 + "_", Form: oncehttp.FormHex},
 	Window:  oncehttp.Window{Length: hour, Kind: oncehttp.WindowExact, After: oncehttp.ExpiryExecutes},
-	Origin:  awsOrigin(""),
+	Origin:  awsOrigin(),
 	Answers: []oncehttp.Answer{awsThrottled("/__type")},
 	Hints:   awsHints(),
 	Pin:     oncehttp.PinHost,
@@ -342,7 +342,7 @@ var AWSEFS = oncehttp.Contract{
 	Carrier: jsonField("/CreationToken"),
 	Key:     oncehttp.KeyRule{Min: 1, Max: 64, Need: oncehttp.NeedAll},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:  awsOrigin(""),
+	Origin:  awsOrigin(),
 	Answers: []oncehttp.Answer{{
 		Status: []int{409}, At: []string{"/ErrorCode"}, Codes: []string{"FileSystemAlreadyExists"},
 		Verdict: oncehttp.VerdictDone, Reference: "/FileSystemId",

@@ -33,7 +33,7 @@ func square(name string, key oncehttp.KeyRule, paths ...string) oncehttp.Contrac
 		Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 		Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
 		// The version is on every success, and every error has a category.
-		Origin: oncehttp.Marker{Headers: []string{"Square-Version"}, Pointer: "/errors/*/category"},
+		Origin: oncehttp.Marker{Headers: []string{"Square-Version"}, At: []string{"/errors/*/category"}},
 		Answers: []oncehttp.Answer{
 			{At: []string{"/errors/*/code"}, Codes: []string{"IDEMPOTENCY_KEY_REUSED"}, Verdict: oncehttp.VerdictMismatch},
 			{At: []string{"/errors/*/code"}, Codes: []string{"TEMPORARY_ERROR"}, Verdict: oncehttp.VerdictInProgress},
@@ -215,7 +215,7 @@ func checkout(name string, paths ...string) oncehttp.Contract {
 		Window:  oncehttp.Window{Length: day, Kind: oncehttp.WindowAccount, After: oncehttp.ExpiryExecutes},
 		// Checkout.com's own clients allow for answers without the headers; the
 		// links are in every success.
-		Origin:  oncehttp.Marker{Headers: []string{"Cko-Request-Id", "Cko-Version"}, Pointer: "/_links"},
+		Origin:  oncehttp.Marker{Headers: []string{"Cko-Request-Id", "Cko-Version"}, At: []string{"/_links"}},
 		Answers: []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
 		Stored:  oncehttp.Stored{Failures: oncehttp.KeepingNo},
 		Hints:   oncehttp.Hints{Least: minute / 2},
@@ -255,7 +255,7 @@ func mollieRefunds() oncehttp.Contract {
 func mollieObject(name, path, list, items string) oncehttp.Contract {
 	c := mollie(name)
 	c.Match.Path, c.Match.Exact = path, true
-	c.Origin = oncehttp.Marker{Pointer: "/_links"}
+	c.Origin = oncehttp.Marker{At: []string{"/_links"}}
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"}
 	c.Lookups = []oncehttp.Lookup{{URL: list, Items: items, Where: "/metadata/oncehttp", Reference: "/id"}}
 	c.AsOf = "2026-11-30"

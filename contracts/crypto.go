@@ -28,7 +28,7 @@ func circle(name string, paths ...string) oncehttp.Contract {
 		Carrier: jsonField("/idempotencyKey"),
 		Key:     oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDRandom, Need: oncehttp.NeedAll},
 		Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-		Origin:  oncehttp.Marker{Headers: []string{"X-Request-Id"}, Pointer: "/code"},
+		Origin:  oncehttp.Marker{Headers: []string{"X-Request-Id"}, At: []string{"/code"}},
 		Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
 		Proof:   oncehttp.ProofVendor,
 		AsOf:    "2026-11-30",

@@ -41,7 +41,7 @@ func goCardlessAt(name, path string) oncehttp.Contract {
 		},
 		Carrier: header("Idempotency-Key"),
 		Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-		Origin:  oncehttp.Marker{Headers: []string{"RateLimit-Limit"}, Pointer: "/error/request_id"},
+		Origin:  oncehttp.Marker{Headers: []string{"RateLimit-Limit"}, At: []string{"/error/request_id"}},
 		Answers: []oncehttp.Answer{{
 			Status: []int{409}, At: []string{"/error/errors/*/reason"}, Codes: []string{"idempotent_creation_conflict"},
 			Verdict: oncehttp.VerdictDone, Reference: "/error/errors/*/links/conflicting_resource_id",

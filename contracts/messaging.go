@@ -69,7 +69,7 @@ var TwilioMessages = oncehttp.Contract{
 		Exact:   true,
 		Methods: []string{"POST"},
 	},
-	Origin: oncehttp.Marker{Headers: []string{"Twilio-Request-Id"}, Pointer: "/status"},
+	Origin: oncehttp.Marker{Headers: []string{"Twilio-Request-Id"}, At: []string{"/status"}},
 	Proof:  oncehttp.ProofVendor,
 	AsOf:   "2026-11-30",
 	Sources: []string{
@@ -206,7 +206,7 @@ var SlackPostMessage = oncehttp.Contract{
 		},
 		{Status: []int{200}, At: []string{"/ok"}, Codes: []string{"false"}, Verdict: oncehttp.VerdictRefused},
 	},
-	Origin: oncehttp.Marker{Pointer: "/ok", Status: []int{429}},
+	Origin: oncehttp.Marker{At: []string{"/ok"}, Status: []int{429}},
 	Proof:  oncehttp.ProofUnknown,
 	AsOf:   "2026-11-30",
 	Sources: []string{

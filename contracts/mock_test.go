@@ -179,20 +179,27 @@ func releasedOf(s oncehttp.Stored) []string {
 }
 
 func isZero(m oncehttp.Marker) bool {
-	return len(m.Headers) == 0 && m.Pointer == "" && len(m.Status) == 0
+	return len(m.Headers) == 0 && len(m.At) == 0 && len(m.Status) == 0
 }
 
 // markOf: a mark that may have any value says when (or, for Origin, which). What
-// only some of the API's answers are known by, a status, is not put on all.
+// only some of the API's answers are known by, a status, is not put on all. Of the
+// places in the body the first is a success's, and the last an error's.
 func markOf(m oncehttp.Marker, usual string) mockserver.Mark {
 	if isZero(m) {
 		return mockserver.Mark{}
 	}
-	out := mockserver.Mark{Pointer: m.Pointer}
+	var out mockserver.Mark
+	if len(m.At) > 0 {
+		out.Pointer = m.At[0]
+	}
+	if len(m.At) > 1 {
+		out.InErrors = m.At[len(m.At)-1]
+	}
 	if len(m.Headers) > 0 {
 		out.Header = m.Headers[0]
 	}
-	if strings.Contains(m.Pointer, "*") {
+	if strings.Contains(out.Pointer, "*") {
 		out.Pointer = "" // it stands in errors only, and the header on all
 	}
 	if len(m.Status) > 0 && (usual != "" || out == mockserver.Mark{}) {
@@ -203,9 +210,9 @@ func markOf(m oncehttp.Marker, usual string) mockserver.Mark {
 		out.Says = mockserver.MarkKey
 	case len(m.Values) > 0:
 		out.Value = m.Values[0]
-	case usual == "":
+	case usual == "" && (out.InErrors == "" || out.Header != ""):
 		out.Says = mockserver.MarkFresh
-	case out.Header != "" || out.Pointer != "":
+	case usual != "" && (out.Header != "" || out.Pointer != ""):
 		out.Says = mockserver.MarkTime
 	}
 	if out.Value == "true" {

@@ -110,7 +110,7 @@ var PayPalWebProfilesV1 = payPalKeys(payPal("paypal-web-profiles-v1",
 var Braintree = oncehttp.Contract{
 	Name:   "braintree",
 	Match:  oncehttp.Match{Hosts: braintreeHosts(), Path: "/graphql", Exact: true, Methods: []string{http.MethodPost}},
-	Origin: oncehttp.Marker{Pointer: "/extensions/requestId"},
+	Origin: oncehttp.Marker{At: []string{"/extensions/requestId"}},
 	Answers: []oncehttp.Answer{
 		{
 			Status: []int{http.StatusOK}, At: braintreeErrors(), Verdict: oncehttp.VerdictUnknown,

@@ -337,7 +337,7 @@ var Klarna = oncehttp.Contract{
 	Compared: oncehttp.Compared{Mismatch: oncehttp.MismatchReplays},
 	Window:   oncehttp.Window{Length: day},
 	// An error has the id in its body too.
-	Origin: oncehttp.Marker{Headers: []string{"Klarna-Correlation-Id"}, Pointer: "/correlation_id"},
+	Origin: oncehttp.Marker{Headers: []string{"Klarna-Correlation-Id"}, At: []string{"/correlation_id"}},
 	Proof:  oncehttp.ProofVendor,
 	AsOf:   "2026-11-30",
 	Sources: []string{

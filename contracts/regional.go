@@ -240,7 +240,7 @@ func paystack(c oncehttp.Contract) oncehttp.Contract {
 	c.Match.Hosts, c.Match.Exact, c.Match.Methods = []string{"api.paystack.co"}, true, []string{http.MethodPost}
 	c.Carrier = jsonField("/reference")
 	c.Window = oncehttp.Window{Kind: oncehttp.WindowUnknown}
-	c.Origin = oncehttp.Marker{Pointer: "/status", Values: []string{"true", "false"}}
+	c.Origin = oncehttp.Marker{At: []string{"/status"}, Values: []string{"true", "false"}}
 	c.Proof, c.AsOf = oncehttp.ProofVendor, "2026-11-30"
 	c.Sources = []string{
 		"github.com/PaystackOSS/openapi@9678dea922:dist/paystack.yaml, dist/betting.yaml",
@@ -258,7 +258,7 @@ var Flutterwave = oncehttp.Contract{
 	},
 	Carrier: header("X-Idempotency-Key"),
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Origin:  oncehttp.Marker{Pointer: "/status", Values: []string{"success", "failed"}},
+	Origin:  oncehttp.Marker{At: []string{"/status"}, Values: []string{"success", "failed"}},
 	Replay:  marked("X-Idempotency-Cache-Hit", "true"),
 	Proof:   oncehttp.ProofVendor,
 	AsOf:    "2026-11-30",

@@ -10,13 +10,16 @@ import (
 type Mark struct {
 	// Header that has the value.
 	Header string `json:"header,omitzero"`
-	// Pointer (RFC 6901) to a string in the JSON body that has it. A body that is
-	// neither empty nor JSON stays without it.
-	Pointer string `json:"pointer,omitzero"`
+	// Pointer (RFC 6901) to a string in the JSON body that has it, a token * being
+	// the first item of an array. A body that is neither empty nor JSON stays
+	// without it. InErrors is the pointer in an answer from 400 on, where it is
+	// another.
+	Pointer  string `json:"pointer,omitzero"`
+	InErrors string `json:"inErrors,omitzero"`
 	// Status of the answer, where it was a success: 200 for a repeat of 201, or an
 	// error whose body is the success's.
 	Status int `json:"status,omitzero"`
-	// Value of header and pointer. Default "true".
+	// Value of header and pointers. Default "true".
 	Value string `json:"value,omitzero"`
 	// Says makes the value instead.
 	Says MarkValue `json:"says,omitzero"`
@@ -36,6 +39,24 @@ const (
 	MarkFresh MarkValue = "fresh"
 )
 
+// place is the pointer that is meant in an answer.
+func (m Mark) place(a Answer) string {
+	if a.Status >= 400 && m.InErrors != "" {
+		return m.InErrors
+	}
+	return m.Pointer
+}
+
+// own puts the API's own mark on an answer of its. What a body says at the
+// pointer is mark enough.
+func (x *exchange) own(a Answer) Answer {
+	m := x.cfg.Profile.Origin
+	if place := m.place(a); place != "" && a.holds(place) {
+		m.Pointer, m.InErrors = "", ""
+	}
+	return x.marked(a, m, time.Now())
+}
+
 // marked puts a mark on an answer that was stored at a time.
 func (x *exchange) marked(a Answer, m Mark, stored time.Time) Answer {
 	value := m.Value
@@ -51,8 +72,8 @@ func (x *exchange) marked(a Answer, m Mark, stored time.Time) Answer {
 	if m.Header != "" {
 		a = a.with(m.Header, value)
 	}
-	if m.Pointer != "" {
-		a = a.edited(m.Pointer, value)
+	if place := m.place(a); place != "" {
+		a = a.edited(place, value)
 	}
 	if m.Status != 0 && a.Status/100 == 2 {
 		a.Status = m.Status

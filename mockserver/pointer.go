@@ -97,25 +97,39 @@ func without(v any, path []string) any {
 }
 
 // withValue puts a value at a path into an object, whose members on the way are
-// made where they are absent. False: something else is in the way.
+// made where they are absent, an array of one item where the next token is a *.
+// False: something else is in the way.
 func withValue(object map[string]any, path []string, value any) bool {
-	for len(path) > 1 {
-		inner, there := object[path[0]]
-		next, isObject := inner.(map[string]any)
-		if there && inner != nil && !isObject {
-			return false
-		}
-		if next == nil {
-			next = map[string]any{}
-			object[path[0]] = next
-		}
-		object, path = next, path[1:]
-	}
 	if len(path) == 0 {
 		return false
 	}
-	object[path[0]] = value
-	return true
+	name, path := path[0], path[1:]
+	if len(path) == 0 {
+		object[name] = value
+		return true
+	}
+	inner := object[name]
+	if list, isList := inner.([]any); path[0] == "*" && (isList || inner == nil) {
+		if len(list) == 0 {
+			list = []any{nil}
+		}
+		held := map[string]any{"*": list[0]}
+		if !withValue(held, path, value) {
+			return false
+		}
+		list[0] = held["*"]
+		object[name] = list
+		return true
+	}
+	next, isObject := inner.(map[string]any)
+	if inner != nil && !isObject {
+		return false
+	}
+	if next == nil {
+		next = map[string]any{}
+	}
+	object[name] = next
+	return withValue(next, path, value)
 }
 
 // scalarAt is the text of a string, number or boolean at a pointer.
@@ -131,6 +145,12 @@ func scalarAt(v any, pointer string) string {
 		}
 	}
 	return ""
+}
+
+// holds reports whether the JSON body has something but null at a pointer.
+func (a Answer) holds(pointer string) bool {
+	v, _ := plainJSON([]byte(a.Body))
+	return slices.ContainsFunc(valuesOf(v, tokens(pointer)), func(found any) bool { return found != nil })
 }
 
 // edited is an answer whose JSON body has another value at a pointer. An empty

@@ -59,6 +59,11 @@ func TestABodyIsEditedWhereItIsAnObject(t *testing.T) {
 		{`[1]`, "/0", `[1]`},
 		{`<a/>`, "/a", `<a/>`},
 		{`{"a":1,"a":2}`, "/b", `{"a":1,"a":2}`},
+		{`{}`, "/a/*/b", `{"a":[{"b":"v"}]}` + "\n"},
+		{`{"a":[{"c":1},{"b":2}]}`, "/a/*/b", `{"a":[{"b":"v","c":1},{"b":2}]}` + "\n"},
+		{`{"a":[]}`, "/a/*", `{"a":["v"]}` + "\n"},
+		{`{"a":[1]}`, "/a/*/b", `{"a":[1]}`},
+		{`{"a":{}}`, "/a/*", `{"a":{"*":"v"}}` + "\n"},
 	} {
 		got := Answer{Body: c.body}.edited(c.pointer, "v")
 		assert.Equal(t, c.want, got.Body, "%+v", c)

@@ -90,7 +90,8 @@ type Profile struct {
 	// Default: nothing does.
 	Ignored Mark `json:"ignored,omitzero"`
 	// Origin marks every answer of the API itself, errors too; answers that play
-	// something in between never carry it. Default: no such mark.
+	// something in between never carry it. A body that says something at its
+	// pointer keeps that. Default: no such mark.
 	Origin Mark `json:"origin,omitzero"`
 
 	// InFlight answers a repeat while the first request still runs; a status of

@@ -158,6 +158,8 @@ func (c *profileCheck) sizes(p Profile) {
 func (c *profileCheck) mark(field string, m Mark) {
 	c.oneOf(field+".says", m.Says, MarkText, MarkKey, MarkTime, MarkFresh)
 	c.pointer(field+".pointer", m.Pointer)
+	c.pointer(field+".inErrors", m.InErrors)
+	c.failIf(m.Pointer == "" && m.InErrors != "", "%s.inErrors: pointer is not set", field)
 	c.failIf(m.Status != 0 && (m.Status < 200 || m.Status > 999), "%s.status: %d is no final status", field, m.Status)
 	c.failIf(m.Header == "" && m.Pointer == "" && (m.Value != "" || m.Says != MarkText), "%s: it has a value and no place", field)
 }

@@ -19,7 +19,7 @@ import (
 // fullProfile sets every field; some exclude each other, so it cannot be played.
 func fullProfile() mockserver.Profile {
 	answer := mockserver.Answer{Status: 409, Header: http.Header{"A": {"b"}, "C": {"d", "e"}}, Body: "{id}"}
-	mark := mockserver.Mark{Header: "H", Pointer: "/p", Status: 200, Value: "v", Says: mockserver.MarkKey}
+	mark := mockserver.Mark{Header: "H", Pointer: "/p", InErrors: "/e", Status: 200, Value: "v", Says: mockserver.MarkKey}
 	return mockserver.Profile{
 		Name: "full", Source: "test",
 		Carrier: mockserver.Carrier{Kind: mockserver.CarrierHeader, Name: "K", Quoted: true}, KeyHeader: "K", KeyQuoted: true,
@@ -95,6 +95,8 @@ func TestAProfileThatCannotBePlayedSaysWhy(t *testing.T) {
 		`{"compared": {"except": [""]}}`:                                 `an empty pointer is the whole body`,
 		`{"replayed": {"header": "a", "says": "id"}}`:                    `replayed.says: there is no "id"`,
 		`{"origin": {"pointer": "a"}}`:                                   `origin.pointer: "a" is no JSON pointer`,
+		`{"origin": {"pointer": "/a", "inErrors": "b"}}`:                 `origin.inErrors: "b" is no JSON pointer`,
+		`{"origin": {"header": "A", "inErrors": "/b"}}`:                  `origin.inErrors: pointer is not set`,
 		`{"ignored": {"status": 102}}`:                                   `ignored.status: 102 is no final status`,
 		`{"ignored": {"value": "x"}}`:                                    `it has a value and no place`,
 		`{"released": ["6x"]}`:                                           `"6x" is no status`,

@@ -194,6 +194,20 @@ func TestAnAPIThatCannotLookKeysUpFailsClosedOrOpen(t *testing.T) {
 	assert.Equal(t, 2, open.Effects("k"))
 }
 
+func TestAMarkStandsElsewhereInErrorsAndTheBodysOwnStays(t *testing.T) {
+	t.Parallel()
+	s := mockserver.Memory(mockserver.Config{Profile: mockserver.Profile{
+		KeyInvalid: mockserver.Answer{Status: 400, Header: http.Header{"Content-Type": {"application/json"}}, Body: `{"errors":[{"kind":"NO_KEY"}]}`},
+		Origin:     mockserver.Mark{Pointer: "/id", InErrors: "/errors/*/kind", Value: "own"},
+	}})
+	defer s.Close()
+	s.Script(mockserver.Fault{}, mockserver.Fault{Origin: true, Status: 402, Body: `{"code":"poor"}`}, mockserver.Fault{Origin: true, Status: 200, Body: `{"id":null}`})
+	assert.Equal(t, `{"id":"effect-000001"}`+"\n", pay(t, s, "a", `{}`).body)
+	assert.JSONEq(t, `{"code":"poor","errors":[{"kind":"own"}]}`, pay(t, s, "b", `{}`).body)
+	assert.JSONEq(t, `{"id":"own"}`, pay(t, s, "c", `{}`).body)
+	assert.JSONEq(t, `{"errors":[{"kind":"NO_KEY"}]}`, pay(t, s, "", `{}`).body)
+}
+
 func TestOnlyTheAPIsOwnAnswersCarryItsMark(t *testing.T) {
 	t.Parallel()
 	s := mockserver.Memory(mockserver.Config{PerSecond: 100, Profile: mockserver.Profile{

@@ -28,7 +28,7 @@ func authorizationDigest(r *http.Request) string {
 func (x *exchange) reach() (Answer, bool) {
 	x.note(x.entry, func(q *Request) { q.Reached = true })
 	a, ok := x.work()
-	return x.marked(a, x.cfg.Profile.Origin, time.Now()), ok
+	return x.own(a), ok
 }
 
 func (x *exchange) work() (Answer, bool) {

@@ -98,7 +98,7 @@ func verdictOf(ctx context.Context, c oncehttp.Contract, key string, a answer) (
 // carries reports whether an answer carries a mark: whether a client for which
 // this answer is a success takes it for a replayed one.
 func carries(ctx context.Context, m oncehttp.Marker, key string, a answer) (bool, error) {
-	if len(m.Headers) == 0 && m.Pointer == "" && len(m.Status) == 0 {
+	if isZero(m) {
 		return false, nil
 	}
 	o, err := replay(ctx, oncehttp.Contract{Replay: m, Answers: []oncehttp.Answer{{Status: []int{a.status}, Verdict: oncehttp.VerdictDone}}}, key, a)

@@ -88,7 +88,7 @@ func TestAMarkIsSeenOnEveryAnswer(t *testing.T) {
 	t.Parallel()
 	c := oncehttp.Contract{
 		Replay:  oncehttp.Marker{Headers: []string{"Replayed"}, Values: []string{"true"}},
-		Origin:  oncehttp.Marker{Pointer: "/request_id"},
+		Origin:  oncehttp.Marker{At: []string{"/request_id"}},
 		Ignored: oncehttp.Marker{Headers: []string{"Key-Used"}, Values: []string{"false"}},
 	}
 	for _, status := range []int{200, 201, 302, 400, 404, 409, 422, 429, 500, 503} {

@@ -105,7 +105,7 @@ func presence(there bool) string {
 }
 
 func isZero(m oncehttp.Marker) bool {
-	return len(m.Headers) == 0 && m.Pointer == "" && len(m.Status) == 0
+	return len(m.Headers) == 0 && len(m.At) == 0 && len(m.Status) == 0
 }
 
 // headersAdded are the names of the headers that only the repeat has, sorted.

@@ -173,9 +173,21 @@ func TestEffectsAreKnownByTheirNames(t *testing.T) {
 // A mark in the body, which only the repeat has, is no change of what it tells.
 func TestAMarkInTheBodyIsNoOtherAnswer(t *testing.T) {
 	t.Parallel()
-	c := oncehttp.Contract{Replay: oncehttp.Marker{Pointer: "/meta/replayed"}}
+	c := oncehttp.Contract{Replay: oncehttp.Marker{At: []string{"/meta/replayed"}}}
 	f := judgeRepeat(known(c), said(201, `{"id":"a","meta":{}}`), said(200, `{"id":"a","meta":{"replayed":true}}`).marked())
 	assert.Equal(t, agrees, f.Verdict, "%+v", f)
+}
+
+// Where the mark of the API's own is the name of what it made, another name is
+// another effect; the id of a request is no name.
+func TestTheNameOfAnEffectCountsThoughItIsAMark(t *testing.T) {
+	t.Parallel()
+	c := oncehttp.Contract{Origin: oncehttp.Marker{At: []string{"/token", "/request_id"}}}
+	one, two := said(200, `{"token":"a","request_id":"1"}`), said(200, `{"token":"b","request_id":"2"}`)
+	assert.Equal(t, []string{"/token"}, differing(c, one.answer, two.answer))
+	assert.Equal(t, "/token", naming(c, one.answer, two.answer))
+	assert.False(t, alike(c, one.answer, two.answer))
+	assert.True(t, alike(c, one.answer, said(200, `{"token":"a","request_id":"2"}`).answer))
 }
 
 func TestOnlyNamesOfEffectsArePrintedAndNoneThatIsLong(t *testing.T) {

@@ -76,7 +76,8 @@ func gather(out map[string]string, at string, v any) {
 }
 
 // differing are the places where two answers differ, but for the contract's
-// marks, sorted.
+// marks, sorted. What calls an effect by its name counts, though it is a mark of
+// the API's own: a request's id does not.
 func differing(c oncehttp.Contract, a, b answer) []string {
 	one, two := a.leaves(), b.leaves()
 	var places []string
@@ -91,7 +92,8 @@ func differing(c oncehttp.Contract, a, b answer) []string {
 		}
 	}
 	places = slices.DeleteFunc(places, func(p string) bool {
-		return p == c.Replay.Pointer || p == c.Origin.Pointer || p == c.Ignored.Pointer
+		_, names := nameRank(p)
+		return slices.Contains(c.Replay.At, p) || slices.Contains(c.Ignored.At, p) || slices.Contains(c.Origin.At, p) && !names
 	})
 	slices.Sort(places)
 	return places
@@ -131,7 +133,7 @@ func nameRank(place string) (int, bool) {
 	switch lower := strings.ToLower(last); {
 	case lower == "id":
 		return depth, true
-	case lower == "uuid", lower == "guid", lower == "reference":
+	case lower == "uuid", lower == "guid", lower == "token", lower == "reference":
 		return 100 + depth, true
 	case strings.HasSuffix(lower, "_id"), strings.HasSuffix(last, "Id"), strings.HasSuffix(last, "ID"), strings.HasSuffix(lower, "-id"):
 		return 200 + depth, true

@@ -38,7 +38,7 @@ func (a API) origin() (oncehttp.Marker, mockserver.Mark) {
 	case !a.Origin:
 		return oncehttp.Marker{}, mockserver.Mark{}
 	case a.Terms.Own == ownPointer:
-		return oncehttp.Marker{Pointer: "/" + markField, Values: []string{"1"}}, mockserver.Mark{Pointer: "/" + markField, Value: "1"}
+		return oncehttp.Marker{At: []string{"/" + markField}, Values: []string{"1"}}, mockserver.Mark{Pointer: "/" + markField, Value: "1"}
 	case a.Terms.Own == ownEcho:
 		return oncehttp.Marker{Headers: []string{echoHeader}, Echo: true}, mockserver.Mark{Header: echoHeader, Says: mockserver.MarkKey}
 	}

@@ -39,7 +39,7 @@ func (w *world) terms(c *oncehttp.Contract) {
 	case markEcho:
 		c.Replay = oncehttp.Marker{Headers: []string{keyHeader}, Echo: true}
 	case markPointer:
-		c.Replay = oncehttp.Marker{Pointer: "/" + replayedField, Values: []string{"true"}}
+		c.Replay = oncehttp.Marker{At: []string{"/" + replayedField}, Values: []string{"true"}}
 	}
 }
 
