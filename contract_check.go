@@ -29,6 +29,9 @@ func (c Contract) clone() *Contract {
 	c.Stored.Except = slices.Clone(c.Stored.Except)
 	c.Hints.Headers = slices.Clone(c.Hints.Headers)
 	c.Lookups = slices.Clone(c.Lookups)
+	for i := range c.Lookups {
+		c.Lookups[i].Is = slices.Clone(c.Lookups[i].Is)
+	}
 	c.Sources = slices.Clone(c.Sources)
 	return &c
 }

@@ -37,11 +37,12 @@ type Lookup struct {
 	// the contract has a Plant and no id was planted, a list that was not asked for
 	// by {key} proves no absence.
 	Items, Where string
-	// State is a pointer, into the item or the answer, to a word that must match Is,
-	// as [Answer].Codes do, for the effect to be there: the status of a payment, or
-	// of the first answer where the API wraps that. In any other state the lookup
-	// cannot tell.
-	State, Is string
+	// State is a pointer, into the item or the answer, to a word that must match one
+	// of Is, as [Answer].Codes do, for the effect to be there: the status of a
+	// payment, or of the first answer where the API wraps that. In any other state
+	// the lookup cannot tell. An API that shows also what it declined needs it.
+	State string
+	Is    []string
 	// Reference is a pointer, into the item or the answer, to what the effect is
 	// called. Where it finds nothing the lookup cannot tell.
 	Reference string
@@ -270,7 +271,7 @@ func (l Lookup) inState(doc answerBody) bool {
 		return true
 	}
 	word, ok := doc.textAt(l.State)
-	return ok && matchesCode(l.Is, word)
+	return ok && slices.ContainsFunc(l.Is, func(state string) bool { return matchesCode(state, word) })
 }
 
 func (l Lookup) reference(doc answerBody) (_ string, named bool) {
@@ -296,9 +297,9 @@ func (k *contractCheck) lookup(field string, l Lookup, c *Contract) {
 	k.pointer(field+".Items", l.Items)
 	k.pointer(field+".Where", l.Where)
 	k.pointer(field+".State", l.State)
-	k.failIf((l.State == "") != (l.Is == ""), "%s.State and %s.Is go together; set both or none", field, field)
-	if l.Is != "" {
-		k.code(field+".Is", l.Is)
+	k.failIf((l.State == "") != (len(l.Is) == 0), "%s.State and %s.Is go together; set both or none", field, field)
+	for i, state := range l.Is {
+		k.code(fmt.Sprintf("%s.Is[%d]", field, i), state)
 	}
 	k.pointer(field+".Reference", l.Reference)
 	k.failIf(l.Settle < 0, "%s.Settle is %v; it cannot be negative", field, l.Settle)

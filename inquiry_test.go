@@ -71,16 +71,19 @@ func TestOnlyALookupThatHasItsValuesMakesAnIntentDue(t *testing.T) {
 	t.Parallel()
 	full, _ := lookedUp()
 	none := record{}
-	for l, want := range map[Lookup]bool{
-		{URL: "/pay"}:                               true,
-		{URL: "/pay/{key}"}:                         false,
-		{URL: "/pay?q={id}"}:                        false,
-		{URL: "/pay/{/ref}"}:                        false,
-		{URL: "/pay", Items: "/data", Where: "/id"}: false,
+	for _, tt := range []struct {
+		lookup Lookup
+		want   bool
+	}{
+		{Lookup{URL: "/pay"}, true},
+		{Lookup{URL: "/pay/{key}"}, false},
+		{Lookup{URL: "/pay?q={id}"}, false},
+		{Lookup{URL: "/pay/{/ref}"}, false},
+		{Lookup{URL: "/pay", Items: "/data", Where: "/id"}, false},
 	} {
-		c := &Contract{Lookups: []Lookup{l}}
-		assert.True(t, c.canBeAsked(full), "%+v", l)
-		assert.Equal(t, want, c.canBeAsked(none), "%+v", l)
+		c := &Contract{Lookups: []Lookup{tt.lookup}}
+		assert.True(t, c.canBeAsked(full), "%+v", tt.lookup)
+		assert.Equal(t, tt.want, c.canBeAsked(none), "%+v", tt.lookup)
 	}
 	assert.False(t, (&Contract{}).canBeAsked(full))
 	assert.False(t, (*Contract)(nil).canBeAsked(full))
@@ -98,7 +101,7 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 	found := func(reference string) Finding { return Finding{Kind: Found, Reference: reference} }
 	with := func(l Lookup, change func(*Lookup)) Lookup { change(&l); return l }
 	unproved := func(l *Lookup) { l.Proof = false }
-	wrapped := func(l *Lookup) { l.State, l.Is = "/StatusCode", "2*" }
+	wrapped := func(l *Lookup) { l.State, l.Is = "/StatusCode", []string{"SENT", "2*"} }
 	root := with(listed, func(l *Lookup) { l.Items = "/*" })
 	filtered := with(listed, func(l *Lookup) { l.Where = "" })
 	for name, c := range map[string]struct {
@@ -115,6 +118,7 @@ func TestWhatALookupsAnswerProves(t *testing.T) {
 		"one, of this":                {with(single, func(l *Lookup) { l.Where = "/key" }), 200, `{"id":"ch_1","key":"k-1"}`, found("ch_1")},
 		"one, created":                {single, 201, `{"id":"ch_1"}`, found("ch_1")},
 		"one, in the state":           {with(single, wrapped), 200, `{"id":"ch_1","StatusCode":"201"}`, found("ch_1")},
+		"one, in the first state":     {with(single, wrapped), 200, `{"id":"ch_1","StatusCode":"sent"}`, found("ch_1")},
 		"one, in another state":       {with(single, wrapped), 200, `{"id":"ch_1","StatusCode":400}`, Finding{}},
 		"one, without a state":        {with(single, wrapped), 200, `{"id":"ch_1"}`, Finding{}},
 		"listed, in another state":    {with(listed, wrapped), 200, `{"data":[{"id":"b","meta":{"key":"k-1"},"StatusCode":"500"}]}`, Finding{}},
@@ -342,32 +346,37 @@ func TestAListSinceADayProvesNoAbsenceToAClockThatIsAhead(t *testing.T) {
 func TestAWrongLookupIsRefused(t *testing.T) {
 	t.Parallel()
 	key := Carrier{Kind: CarrierHeader, Name: "Idempotency-Key"}
-	for l, want := range map[Lookup]string{
-		{URL: "pay/{key}"}:                     "start it with /",
-		{URL: "/pay/{what}"}:                   "{what}",
-		{URL: "/pay/{/a~}"}:                    "{/a~}",
-		{URL: "/pay/{query.}"}:                 "{query.}",
-		{URL: "/pay/{key"}:                     "not an escaped path",
-		{URL: "/pay/{}"}:                       "not an escaped path",
-		{URL: "/pay/key}"}:                     "not an escaped path",
-		{URL: "/pay?q=a b"}:                    "not an escaped path",
-		{URL: "/pay#x"}:                        "not an escaped path",
-		{URL: "/pay/{id}"}:                     "Plant is not set",
-		{URL: "/pay", Reference: "id"}:         "Reference",
-		{URL: "/pay", Settle: -1}:              "Settle",
-		{URL: "/pay/{path.0}"}:                 "{path.0}",
-		{URL: "/pay", State: "/s"}:             "State and Lookups[0].Is go together",
-		{URL: "/pay", State: "/s", Is: "a*b"}:  "has a * inside",
-		{URL: "/pay/{key}?a={/b/0}&c={since}"}: "",
+	for _, tt := range []struct {
+		lookup Lookup
+		want   string
+	}{
+		{Lookup{URL: "pay/{key}"}, "start it with /"},
+		{Lookup{URL: "/pay/{what}"}, "{what}"},
+		{Lookup{URL: "/pay/{/a~}"}, "{/a~}"},
+		{Lookup{URL: "/pay/{query.}"}, "{query.}"},
+		{Lookup{URL: "/pay/{key"}, "not an escaped path"},
+		{Lookup{URL: "/pay/{}"}, "not an escaped path"},
+		{Lookup{URL: "/pay/key}"}, "not an escaped path"},
+		{Lookup{URL: "/pay?q=a b"}, "not an escaped path"},
+		{Lookup{URL: "/pay#x"}, "not an escaped path"},
+		{Lookup{URL: "/pay/{id}"}, "Plant is not set"},
+		{Lookup{URL: "/pay", Reference: "id"}, "Reference"},
+		{Lookup{URL: "/pay", Settle: -1}, "Settle"},
+		{Lookup{URL: "/pay/{path.0}"}, "{path.0}"},
+		{Lookup{URL: "/pay", State: "/s"}, "State and Lookups[0].Is go together"},
+		{Lookup{URL: "/pay", State: "/s", Is: []string{"a", "a*b"}}, "has a * inside"},
+		{Lookup{URL: "/pay/{key}?a={/b/0}&c={since}"}, ""},
+		{Lookup{URL: "/pay", State: "/s", Is: []string{""}}, "is empty"},
+		{Lookup{URL: "/pay", Is: []string{"a"}}, "State and Lookups[0].Is go together"},
 	} {
-		c := Contract{Match: Match{Hosts: []string{"*"}}, Carrier: key, Window: Window{Kind: WindowForever}, Lookups: []Lookup{l}}
+		c := Contract{Match: Match{Hosts: []string{"*"}}, Carrier: key, Window: Window{Kind: WindowForever}, Lookups: []Lookup{tt.lookup}}
 		_, err := newContractSet([]Contract{c})
-		if want == "" {
-			assert.NoError(t, err, l.URL)
+		if tt.want == "" {
+			assert.NoError(t, err, tt.lookup.URL)
 			continue
 		}
-		if assert.Error(t, err, l.URL) {
-			assert.Contains(t, err.Error(), want, l.URL)
+		if assert.Error(t, err, tt.lookup.URL) {
+			assert.Contains(t, err.Error(), tt.want, tt.lookup.URL)
 		}
 	}
 }

@@ -225,7 +225,9 @@ func findsOf(c oncehttp.Contract) []mockserver.Find {
 	var finds []mockserver.Find
 	for _, l := range c.Lookups {
 		f := mockserver.Find{URL: l.URL, Items: l.Items, Where: l.Where, Reference: l.Reference, State: l.State}
-		f.Says = strings.ReplaceAll(l.Is, "*", "00")
+		if len(l.Is) > 0 {
+			f.Says = strings.ReplaceAll(l.Is[0], "*", "00")
+		}
 		if settle := max(l.Settle, c.Stored.Settle); settle > 0 {
 			f.Lag = settle / 2
 		}

@@ -233,7 +233,7 @@ var PaystackCharges = paystack(oncehttp.Contract{
 		{At: []string{"/code"}, Codes: []string{"duplicate_reference"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
-	Lookups: []oncehttp.Lookup{{URL: "/transaction/verify/{key}", State: "/data/status", Is: "success", Reference: "/data/id"}},
+	Lookups: []oncehttp.Lookup{{URL: "/transaction/verify/{key}", State: "/data/status", Is: []string{"success"}, Reference: "/data/id"}},
 })
 
 func paystack(c oncehttp.Contract) oncehttp.Contract {

@@ -322,7 +322,7 @@ var MangopayV2 = oncehttp.Contract{
 		{Status: []int{409}, At: []string{"/Type"}, Codes: []string{"idempotent_creation_conflict"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Stored:  oncehttp.Stored{Failures: oncehttp.KeepingYes, Repeat: oncehttp.RepeatEmpty},
-	Lookups: []oncehttp.Lookup{{URL: "/v2.01/{path.2}/responses/{key}", State: "/StatusCode", Is: "2*", Reference: "/Resource/Id"}},
+	Lookups: []oncehttp.Lookup{{URL: "/v2.01/{path.2}/responses/{key}", State: "/StatusCode", Is: []string{"2*"}, Reference: "/Resource/Id"}},
 	Proof:   oncehttp.ProofVendor,
 	AsOf:    "2026-11-30",
 	Sources: []string{
