@@ -352,6 +352,7 @@ var AWSEFS = oncehttp.Contract{
 	Lookups: []oncehttp.Lookup{{
 		URL:   "/2015-02-01/file-systems?CreationToken={key}",
 		Items: "/FileSystems", Where: "/CreationToken", Reference: "/FileSystemId",
+		State: "/LifeCycleState", Is: []string{"available", "creating", "updating"},
 	}},
 	Pin:     oncehttp.PinHost,
 	Proof:   oncehttp.ProofVendor,

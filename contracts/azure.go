@@ -75,7 +75,7 @@ var AzureEmailOperations = oncehttp.Contract{
 	Hints: azureHints(),
 	Lookups: []oncehttp.Lookup{{
 		URL:   "/emails/operations/{id}?api-version={query.api-version}",
-		State: "/status", Is: "Succeeded", Reference: "/id",
+		State: "/status", Is: []string{"Succeeded"}, Reference: "/id",
 	}},
 	Plant: oncehttp.Plant{Kind: oncehttp.CarrierHeader, Name: "Operation-Id"},
 	Proof: oncehttp.ProofVendor,

@@ -26,7 +26,8 @@ func stainless() oncehttp.Hints {
 
 // IncreaseV1 is Increase's API but for what has a contract of its own here. An
 // object keeps the key that it was made with, and each list can be asked for it;
-// what acts on an object that is there already is not found so. A 409 that names
+// what acts on an object that is there already is not found so, nor is what has no
+// status, was canceled or rejected, or waits for somebody at Increase. A 409 that names
 // the key means that the key belongs to another object; Increase's own generated
 // clients repeat it all the same, in vain.
 var IncreaseV1 = increase("increase-v1", "")
@@ -66,11 +67,12 @@ func increase(name, path string) oncehttp.Contract {
 		Answers: []oncehttp.Answer{
 			{Status: []int{409}, At: []string{"/type"}, Codes: []string{"idempotency_key_already_used_error"}, Verdict: oncehttp.VerdictMismatch},
 		},
-		Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
-		Hints:   stainless(),
-		Lookups: []oncehttp.Lookup{{URL: "/{path.1}?idempotency_key={key}", Items: "/data", Where: "/idempotency_key", Reference: "/id"}},
-		Proof:   oncehttp.ProofVendor,
-		AsOf:    "2026-11-30",
+		Stored: oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
+		Hints:  stainless(),
+		Lookups: []oncehttp.Lookup{inState(oncehttp.Lookup{URL: "/{path.1}?idempotency_key={key}", Items: "/data", Where: "/idempotency_key", Reference: "/id"},
+			"/status", "pending*", "submitted", "complete", "mailed", "deposited", "active", "open")},
+		Proof: oncehttp.ProofVendor,
+		AsOf:  "2026-11-30",
 		Sources: []string{
 			"https://increase.com/documentation/idempotency-keys.md",
 			"https://github.com/Increase/increase-go@ca1c95b4c1:internal/apierror/apierror.go",
@@ -134,6 +136,7 @@ var WiseTransfers = oncehttp.Contract{
 	Lookups: []oncehttp.Lookup{{
 		URL:   "/v1/transfers?offset=0&limit=100&createdDateStart={since}T00:00:00.000Z",
 		Items: "/*", Where: "/customerTransactionId", Reference: "/id",
+		State: "/status", Is: []string{"incoming_payment_*", "processing", "funds_converted", "outgoing_payment_sent"},
 	}},
 	Proof: oncehttp.ProofVendor,
 	AsOf:  "2026-11-30",
@@ -309,6 +312,7 @@ var ColumnTransfers = func() oncehttp.Contract {
 	c.Lookups = []oncehttp.Lookup{{
 		URL:   "/transfers/{path.2}?limit=100&created.gte={since}T00:00:00Z",
 		Items: "/transfers", Where: "/idempotency_key", Reference: "/id",
+		State: "/status", Is: []string{"initiated", "pending*", "submitted", "acknowledged", "settled", "completed"},
 	}}
 	c.Sources = append(c.Sources,
 		"https://docs.column.com/api/book-transfer/book-transfer-object/",

@@ -160,7 +160,7 @@ func zuoraOrders() oncehttp.Contract {
 	c.Match.Path, c.Match.Exact, c.Match.Methods = "/v1/orders", true, []string{"POST"}
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/orderNumber"}
 	c.Lookups = []oncehttp.Lookup{{
-		URL: "/v1/orders/{/orderNumber}", State: "/success", Is: "true", Reference: "/order/orderNumber",
+		URL: "/v1/orders/{/orderNumber}", State: "/success", Is: []string{"true"}, Reference: "/order/orderNumber",
 	}}
 	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)],
 		"https://developer.zuora.com/v1-api-reference/api/orders/post_order",
@@ -201,16 +201,9 @@ func recurlyObject(name, path, list string, states ...string) oncehttp.Contract 
 	c := RecurlyV3
 	c.Name, c.Match.Path, c.Match.Exact = name, path, true
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/po_number"}
-	for _, state := range states {
-		c.Lookups = append(c.Lookups, oncehttp.Lookup{
-			URL:       list + "?limit=200&sort=created_at&order=desc",
-			Items:     "/data",
-			Where:     "/po_number",
-			State:     "/state",
-			Is:        state,
-			Reference: "/id",
-		})
-	}
+	c.Lookups = []oncehttp.Lookup{inState(oncehttp.Lookup{
+		URL: list + "?limit=200&sort=created_at&order=desc", Items: "/data", Where: "/po_number", Reference: "/id",
+	}, "/state", states...)}
 	return c
 }
 

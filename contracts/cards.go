@@ -169,13 +169,15 @@ func adyen(name, path string, hosts ...string) oncehttp.Contract {
 // CheckoutPayments is the creation of payments and payouts at Checkout.com. Only
 // a 2xx is kept under the key, so that a repeat after any error is carried out
 // anew. A key lasts a day unless support has set another time for the account.
-// Another attempt may still run: wait half a minute.
+// Another attempt may still run: wait half a minute. What was declined is a payment
+// too, and is not looked for; nor is what was voided or refunded.
 var CheckoutPayments = checkoutPayments()
 
 func checkoutPayments() oncehttp.Contract {
 	c := checkout("checkout-payments", "/payments")
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/reference"}
-	c.Lookups = []oncehttp.Lookup{{URL: "/payments?limit=100&reference={id}", Items: "/data", Where: "/reference", Reference: "/id"}}
+	c.Lookups = []oncehttp.Lookup{inState(oncehttp.Lookup{URL: "/payments?limit=100&reference={id}", Items: "/data", Where: "/reference", Reference: "/id"},
+		"/status", "Authorized", "Captured", "Partially Captured", "Card Verified", "Paid", "Pending", "Active")}
 	c.Sources = append(c.Sources, "https://checkout.com/docs/payments/manage-payments/get-a-list-of-payments")
 	return c
 }
@@ -231,11 +233,11 @@ func checkout(name string, paths ...string) oncehttp.Contract {
 }
 
 // MolliePayments is the creation of payments. Only the newest 250 are looked
-// through.
+// through, and of them not those that failed, expired or were canceled.
 var MolliePayments = molliePayments()
 
 func molliePayments() oncehttp.Contract {
-	c := mollieObject("mollie-payments", "/v2/payments", "/v2/payments?limit=250", "/_embedded/payments")
+	c := mollieObject("mollie-payments", "/v2/payments", "/v2/payments?limit=250", "/_embedded/payments", "open", "pending", "authorized", "paid")
 	c.Sources = append(c.Sources, "https://docs.mollie.com/reference/list-payments")
 	return c
 }
@@ -244,7 +246,7 @@ func molliePayments() oncehttp.Contract {
 var MollieRefunds = mollieRefunds()
 
 func mollieRefunds() oncehttp.Contract {
-	c := mollieObject("mollie-refunds", "/v2/payments/*/refunds", "/v2/payments/{path.3}/refunds?limit=250", "/_embedded/refunds")
+	c := mollieObject("mollie-refunds", "/v2/payments/*/refunds", "/v2/payments/{path.3}/refunds?limit=250", "/_embedded/refunds", "queued", "pending", "processing", "refunded")
 	c.Sources = append(c.Sources, "https://docs.mollie.com/reference/list-payment-refunds")
 	return c
 }
@@ -252,12 +254,14 @@ func mollieRefunds() oncehttp.Contract {
 // mollieObject is MollieV2 for the creation of one kind of object. Its answers
 // have links, to the object or to what documents the error; not so all of the
 // rest of the API's, some of which are empty.
-func mollieObject(name, path, list, items string) oncehttp.Contract {
+func mollieObject(name, path, list, items string, states ...string) oncehttp.Contract {
 	c := mollie(name)
 	c.Match.Path, c.Match.Exact = path, true
 	c.Origin = oncehttp.Marker{At: []string{"/_links"}}
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"}
-	c.Lookups = []oncehttp.Lookup{{URL: list, Items: items, Where: "/metadata/oncehttp", Reference: "/id"}}
+	c.Lookups = []oncehttp.Lookup{inState(oncehttp.Lookup{
+		URL: list, Items: items, Where: "/metadata/oncehttp", Reference: "/id",
+	}, "/status", states...)}
 	c.AsOf = "2026-11-30"
 	c.Sources = append(c.Sources, "https://docs.mollie.com/reference/handling-errors")
 	return c

@@ -94,7 +94,7 @@ var ShopifyRESTPayments = oncehttp.Contract{
 	Origin:  shopifyOrigin(),
 	Lookups: []oncehttp.Lookup{{
 		URL:   "/admin/api/{path.3}/checkouts/{path.5}/payments.json",
-		Items: "/payments", Where: "/unique_token", State: "/transaction/status", Is: "success", Reference: "/id",
+		Items: "/payments", Where: "/unique_token", State: "/transaction/status", Is: []string{"success"}, Reference: "/id",
 	}},
 	Proof: oncehttp.ProofVendor,
 	AsOf:  "2026-11-30",

@@ -67,6 +67,12 @@ const (
 	day    = 24 * time.Hour
 )
 
+// inState makes the lookup believe only what is in one of the states.
+func inState(l oncehttp.Lookup, at string, states ...string) oncehttp.Lookup {
+	l.State, l.Is = at, states
+	return l
+}
+
 func header(name string) oncehttp.Carrier {
 	return oncehttp.Carrier{Kind: oncehttp.CarrierHeader, Name: name}
 }

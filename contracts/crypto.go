@@ -75,8 +75,10 @@ var CircleWalletTransactions = func() oncehttp.Contract {
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/refId"}
 	c.Lookups = []oncehttp.Lookup{{
 		URL: "/v1/w3s/transactions?from={since}T00:00:00Z&pageSize=50", Items: "/data/transactions", Where: "/refId", Reference: "/id",
+		State: "/state", Is: []string{"INITIATED", "QUEUED", "CLEARED", "SENT", "STUCK", "CONFIRMED", "COMPLETE"},
 	}}
-	c.Sources = append(c.Sources, "https://developers.circle.com/api-reference/w3s/developer-controlled-wallets/create-wallet")
+	c.Sources = append(c.Sources, "https://developers.circle.com/api-reference/w3s/developer-controlled-wallets/create-wallet",
+		"https://developers.circle.com/api-reference/wallets/transaction-states-and-errors")
 	return c
 }()
 
@@ -135,6 +137,11 @@ func prime(name string, paths ...string) oncehttp.Contract {
 		Lookups: []oncehttp.Lookup{{
 			URL:   "/v1/portfolios/{/portfolio_id}/transactions?start_time={since}T00:00:00Z",
 			Items: "/transactions", Where: "/idempotency_key", Reference: "/id",
+			State: "/status", Is: []string{
+				"TRANSACTION_CREATED", "TRANSACTION_REQUESTED", "TRANSACTION_APPROVED", "TRANSACTION_PLANNED", "TRANSACTION_PROVISIONED",
+				"TRANSACTION_CONSTRUCTED", "TRANSACTION_GASS*", "TRANSACTION_BROADCASTING", "TRANSACTION_PROCESSING", "TRANSACTION_DELAYED",
+				"TRANSACTION_RETRIED", "TRANSACTION_DONE",
+			},
 		}},
 		Proof: oncehttp.ProofVendor,
 		AsOf:  "2026-10-06",
@@ -142,6 +149,7 @@ func prime(name string, paths ...string) oncehttp.Contract {
 			"https://github.com/coinbase-samples/prime-sdk-go@42e802abb4:transactions/create_wallet_withdrawal.go",
 			"https://github.com/coinbase-samples/prime-sdk-go@42e802abb4:staking/create_stake.go",
 			"https://github.com/coinbase-samples/prime-sdk-go@42e802abb4:model/transaction.go",
+			"https://github.com/coinbase-samples/prime-sdk-java:src/main/java/com/coinbase/prime/model/enums/TransactionStatus.java",
 		},
 	}
 }

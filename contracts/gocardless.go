@@ -20,13 +20,16 @@ var GoCardlessPro = goCardlessAt("gocardless-pro", "/*")
 // back in the list of payments, while it is among the newest 500; GoCardless takes
 // three fields of metadata at most, so that a request with three of its own is
 // refused where something is planted.
-var GoCardlessPayments = goCardlessPlanted("gocardless-payments", "payments")
+var GoCardlessPayments = goCardlessPlanted("gocardless-payments", "payments",
+	"pending_submission", "pending_customer_approval", "submitted", "confirmed", "paid_out")
 
 // GoCardlessRefunds refunds a payment, and finds the refund as a payment is found.
-var GoCardlessRefunds = goCardlessPlanted("gocardless-refunds", "refunds")
+var GoCardlessRefunds = goCardlessPlanted("gocardless-refunds", "refunds",
+	"created", "pending_submission", "submitted", "paid")
 
 // GoCardlessSubscriptions creates a subscription, found as a payment is.
-var GoCardlessSubscriptions = goCardlessPlanted("gocardless-subscriptions", "subscriptions")
+var GoCardlessSubscriptions = goCardlessPlanted("gocardless-subscriptions", "subscriptions",
+	"active", "pending_customer_approval", "finished", "paused")
 
 // goCardlessAt is the contract of creating things at path. Every answer counts
 // the calls left, and an error names its request.
@@ -61,13 +64,15 @@ func goCardlessAt(name, path string) oncehttp.Contract {
 }
 
 // goCardlessPlanted is the contract of creating what is listed by this name, with
-// metadata.
-func goCardlessPlanted(name, resource string) oncehttp.Contract {
+// metadata, and is found in one of the states: not what failed, was cancelled, or
+// went back.
+func goCardlessPlanted(name, resource string, states ...string) oncehttp.Contract {
 	c := goCardlessAt(name, "/"+resource)
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/" + resource + "/metadata/oncehttp"}
 	c.Lookups = []oncehttp.Lookup{{
 		URL:   "/" + resource + "?limit=500&created_at%5Bgte%5D={since}T00:00:00Z",
 		Items: "/" + resource, Where: "/metadata/oncehttp", Reference: "/id",
+		State: "/status", Is: states,
 	}}
 	c.Sources = append(c.Sources, "https://github.com/gocardless/gocardless-pro-go@00ef376a9d:payment_service.go")
 	return c

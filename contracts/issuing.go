@@ -69,7 +69,7 @@ var LithicExternalPayments = lithicToken("lithic-external-payments", "/v1/extern
 var LithicBookTransfers = lithicToken("lithic-book-transfers", "/v1/book_transfers")
 
 // lithicToken is the contract of creating what lives at path under a token of
-// the caller's.
+// the caller's. What was declined, canceled, reversed or returned lives there too.
 func lithicToken(name, path string) oncehttp.Contract {
 	return oncehttp.Contract{
 		Name: name,
@@ -83,12 +83,13 @@ func lithicToken(name, path string) oncehttp.Contract {
 		Key:     oncehttp.KeyRule{Min: 36, Max: 36, UUID: oncehttp.UUIDAny},
 		Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
 		Hints:   stainless(),
-		Lookups: []oncehttp.Lookup{{URL: path + "/{key}", Reference: "/token"}},
+		Lookups: []oncehttp.Lookup{inState(oncehttp.Lookup{URL: path + "/{key}", Reference: "/token"}, "/status", "PENDING", "SETTLED")},
 		Proof:   oncehttp.ProofVendor,
-		AsOf:    "2026-10-06",
+		AsOf:    "2026-11-30",
 		Sources: []string{
 			"https://docs.lithic.com/reference/createpayment",
 			"https://github.com/lithic-com/lithic-go@e6232c690c:payment.go",
+			"https://github.com/lithic-com/lithic-go@04b3052506:booktransfer.go",
 		},
 	}
 }
@@ -105,7 +106,12 @@ var MarqetaBusinesses = marqeta("marqeta-businesses", "/v3/businesses")
 var MarqetaCards = marqeta("marqeta-cards", "/v3/cards")
 
 // MarqetaGPAOrders funds a general purpose account. The key is the order's token.
-var MarqetaGPAOrders = marqeta("marqeta-gpa-orders", "/v3/gpaorders")
+// An order that was declined has one too, and is not believed.
+var MarqetaGPAOrders = func() oncehttp.Contract {
+	c := marqeta("marqeta-gpa-orders", "/v3/gpaorders")
+	c.Lookups[0] = inState(c.Lookups[0], "/state", "COMPLETION", "PENDING", "CLEARED")
+	return c
+}()
 
 // MarqetaPeerTransfers moves money from one user or business to another. The key
 // is the transfer's token.

@@ -11,8 +11,9 @@ func logistics() []oncehttp.Contract {
 
 // DoorDashDrive creates a delivery under an id of the caller's, which is the key.
 // The id of an existing delivery is refused with a 409 that does not prove whose
-// delivery it is; the delivery itself can be asked for. How long an id stays taken
-// is not written down.
+// delivery it is; the delivery itself can be asked for, and is not believed where it
+// is a quote, cancelled, or on its way back. How long an id stays taken is not
+// written down.
 var DoorDashDrive = oncehttp.Contract{
 	Name: "doordash-drive",
 	Match: oncehttp.Match{
@@ -21,9 +22,10 @@ var DoorDashDrive = oncehttp.Contract{
 	Carrier: jsonField("/external_delivery_id"),
 	Key:     oncehttp.KeyRule{Alphabet: azAZ09 + "-._~", Need: oncehttp.NeedAll},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-	Lookups: []oncehttp.Lookup{{URL: "/drive/v2/deliveries/{key}", Reference: "/external_delivery_id"}},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
+	Lookups: []oncehttp.Lookup{inState(oncehttp.Lookup{URL: "/drive/v2/deliveries/{key}", Reference: "/external_delivery_id"},
+		"/delivery_status", "created", "confirmed", "enroute_to_pickup", "arrived_at_*", "picked_up", "enroute_to_dropoff", "delivered")},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-10-06",
 	Sources: []string{
 		"https://developer.doordash.com/en-US/docs/drive/reference/errors/",
 		"https://developer.doordash.com/en-US/api/drive",
@@ -94,7 +96,7 @@ var ShippoTransactions = func() oncehttp.Contract {
 	}
 	c.Lookups = []oncehttp.Lookup{{
 		URL:   "/transactions/?results=100&object_status=SUCCESS",
-		Items: "/results", Where: "/metadata", State: "/status", Is: "SUCCESS", Reference: "/object_id",
+		Items: "/results", Where: "/metadata", State: "/status", Is: []string{"SUCCESS"}, Reference: "/object_id",
 	}}
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata"}
 	c.AsOf = "2026-11-30"
@@ -141,7 +143,7 @@ var EasyPostBuy = func() oncehttp.Contract {
 	c.Match.Path, c.Match.Exact = "/v2/shipments/*/buy", true
 	c.Lookups = []oncehttp.Lookup{{
 		URL:   "/v2/shipments/{path.3}",
-		State: "/postage_label/object", Is: "PostageLabel", Reference: "/postage_label/id",
+		State: "/postage_label/object", Is: []string{"PostageLabel"}, Reference: "/postage_label/id",
 	}}
 	return c
 }()

@@ -225,8 +225,8 @@ func findsOf(c oncehttp.Contract) []mockserver.Find {
 	var finds []mockserver.Find
 	for _, l := range c.Lookups {
 		f := mockserver.Find{URL: l.URL, Items: l.Items, Where: l.Where, Reference: l.Reference, State: l.State}
-		if len(l.Is) > 0 {
-			f.Says = strings.ReplaceAll(l.Is[0], "*", "00")
+		if states := statesOf(l); len(states) > 0 {
+			f.Says = states[0]
 		}
 		if settle := max(l.Settle, c.Stored.Settle); settle > 0 {
 			f.Lag = settle / 2
@@ -234,6 +234,15 @@ func findsOf(c oncehttp.Contract) []mockserver.Find {
 		finds = append(finds, f)
 	}
 	return finds
+}
+
+// statesOf are words that the lookup believes.
+func statesOf(l oncehttp.Lookup) []string {
+	states := slices.Clone(l.Is)
+	for i := range states {
+		states[i] = strings.ReplaceAll(states[i], "*", "00")
+	}
+	return states
 }
 
 // answerOf is an answer that a rule is made for.

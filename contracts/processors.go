@@ -186,16 +186,6 @@ var Finix = finix("finix", "transfers", "/transfers", "/transfers/*/reversals")
 var FinixAuthorizations = finix("finix-authorizations", "authorizations", "/authorizations")
 
 func finix(name, list string, paths ...string) oncehttp.Contract {
-	in := func(state string) oncehttp.Lookup {
-		return oncehttp.Lookup{
-			URL:       "/" + list + "?idempotency_id={key}",
-			Items:     "/_embedded/" + list,
-			Where:     "/idempotency_id",
-			State:     "/state",
-			Is:        state,
-			Reference: "/id",
-		}
-	}
 	return oncehttp.Contract{
 		Name: name,
 		Match: oncehttp.Match{
@@ -208,9 +198,11 @@ func finix(name, list string, paths ...string) oncehttp.Contract {
 		Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 		Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
 		Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
-		Lookups:  []oncehttp.Lookup{in("SUCCEEDED"), in("PENDING")},
-		Proof:    oncehttp.ProofVendor,
-		AsOf:     "2026-11-30",
+		Lookups: []oncehttp.Lookup{inState(oncehttp.Lookup{
+			URL: "/" + list + "?idempotency_id={key}", Items: "/_embedded/" + list, Where: "/idempotency_id", Reference: "/id",
+		}, "/state", "SUCCEEDED", "PENDING")},
+		Proof: oncehttp.ProofVendor,
+		AsOf:  "2026-11-30",
 		Sources: []string{
 			"https://docs.finix.com/additional-resources/developers/authentication-and-api-basics/idempotent-request",
 			"https://docs.finix.com/api/section/idempotent-requests",

@@ -43,13 +43,11 @@ var TossPayments = oncehttp.Contract{
 var TossPaymentsConfirm = tossPaymentsConfirm()
 
 func tossPaymentsConfirm() oncehttp.Contract {
-	in := func(status string) oncehttp.Lookup {
-		return oncehttp.Lookup{URL: "/v1/payments/{/paymentKey}", State: "/status", Is: status, Reference: "/paymentKey"}
-	}
 	c := TossPayments
 	c.Name = "toss-payments-confirm"
 	c.Match.Path, c.Match.Exact = "/v1/payments/confirm", true
-	c.Lookups = []oncehttp.Lookup{in("DONE"), in("WAITING_FOR_DEPOSIT")}
+	c.Lookups = []oncehttp.Lookup{inState(oncehttp.Lookup{URL: "/v1/payments/{/paymentKey}", Reference: "/paymentKey"},
+		"/status", "DONE", "WAITING_FOR_DEPOSIT")}
 	c.AsOf = "2026-11-30"
 	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)],
 		"https://docs.tosspayments.com/reference",
@@ -68,6 +66,8 @@ func mercadoPagoPayments() oncehttp.Contract {
 		URL:       "/v1/payments/search?external_reference={id}",
 		Items:     "/results",
 		Where:     "/external_reference",
+		State:     "/status",
+		Is:        []string{"approved", "authorized", "pending", "in_process", "in_mediation"},
 		Reference: "/id",
 	}}
 	c.Sources = append(c.Sources, "https://mercadopago.com.mx/developers/en/reference/payments/_payments_search/get")
@@ -172,27 +172,16 @@ var RazorpayTransfers = oncehttp.Contract{
 	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
 	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
 	Answers:  []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress}},
-	Lookups:  []oncehttp.Lookup{razorpayTransfers("p*"), razorpayTransfers("created")},
-	Plant:    oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/notes/oncehttp"},
-	Proof:    oncehttp.ProofVendor,
-	AsOf:     "2026-11-30",
+	Lookups: []oncehttp.Lookup{inState(oncehttp.Lookup{URL: "/v1/transfers?count=100", Items: "/items", Where: "/notes/oncehttp", Reference: "/id"},
+		"/status", "created", "pending", "processed", "partially_reversed")},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/notes/oncehttp"},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
 	Sources: []string{
 		"https://razorpay.com/docs/api/payments/route/transfers/direct-transfers-idempotent-request",
 		"https://razorpay.com/docs/api/payments/route/transfers/fetch-transfers-payment/",
 		"github.com/razorpay/razorpay-node@0049776959:lib/resources/transfers.js",
 	},
-}
-
-// razorpayTransfers looks for pending, processed and partially reversed ones by p*.
-func razorpayTransfers(status string) oncehttp.Lookup {
-	return oncehttp.Lookup{
-		URL:       "/v1/transfers?count=100",
-		Items:     "/items",
-		Where:     "/notes/oncehttp",
-		State:     "/status",
-		Is:        status,
-		Reference: "/id",
-	}
 }
 
 // PaystackTransactions is the start of transactions. The key is the caller's own
@@ -210,7 +199,8 @@ var PaystackTransactions = paystack(oncehttp.Contract{
 })
 
 // PaystackTransfers is the start of transfers, whose references are in lower
-// case. A transfer that is found may yet have failed after it was taken on.
+// case. A transfer that failed, was reversed, or waits for a one-time password is
+// not looked for.
 var PaystackTransfers = paystack(oncehttp.Contract{
 	Name:  "paystack-transfers",
 	Match: oncehttp.Match{Path: "/transfer"},
@@ -219,7 +209,7 @@ var PaystackTransfers = paystack(oncehttp.Contract{
 		{At: []string{"/code"}, Codes: []string{"duplicate_reference"}, Verdict: oncehttp.VerdictUnknown},
 	},
 	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
-	Lookups: []oncehttp.Lookup{{URL: "/transfer/verify/{key}", Reference: "/data/transfer_code"}},
+	Lookups: []oncehttp.Lookup{{URL: "/transfer/verify/{key}", State: "/data/status", Is: []string{"success", "pending"}, Reference: "/data/transfer_code"}},
 })
 
 // PaystackCharges is direct charges. A declined charge has a reference too, so

@@ -45,11 +45,13 @@ func revolutBusiness() []string {
 }
 
 // revolutLookups find a transaction by its key: in a list, and by the way of old
-// that Revolut means to close.
+// that Revolut means to close. A transaction that was declined, failed or reverted
+// is kept as well, and is not believed.
 func revolutLookups() []oncehttp.Lookup {
+	states := []string{"completed", "pending", "created"}
 	return []oncehttp.Lookup{
-		{URL: "/api/1.0/transactions?request_id={key}&from={since}", Items: "/*", Where: "/request_id", Reference: "/id"},
-		{URL: "/api/1.0/transaction/{key}?id_type=request_id", Reference: "/id"},
+		inState(oncehttp.Lookup{URL: "/api/1.0/transactions?request_id={key}&from={since}", Items: "/*", Where: "/request_id", Reference: "/id"}, "/state", states...),
+		inState(oncehttp.Lookup{URL: "/api/1.0/transaction/{key}?id_type=request_id", Reference: "/id"}, "/state", states...),
 	}
 }
 
@@ -88,9 +90,10 @@ var RevolutPayoutLinks = oncehttp.Contract{
 	Key:     oncehttp.KeyRule{Max: 40, Need: oncehttp.NeedAll},
 	Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
 	Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatEmpty},
-	Lookups: []oncehttp.Lookup{{URL: "/api/1.0/payout-links?limit=100", Items: "/*", Where: "/request_id", Reference: "/id"}},
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-11-30",
+	Lookups: []oncehttp.Lookup{inState(oncehttp.Lookup{URL: "/api/1.0/payout-links?limit=100", Items: "/*", Where: "/request_id", Reference: "/id"},
+		"/state", "active", "awaiting", "created", "processing", "processed")},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
 	Sources: append(revolutBusiness()[:1],
 		"https://developer.revolut.com/docs/business/get-payout-links",
 		"https://developer.revolut.com/docs/business/create-payout-link"),

@@ -81,10 +81,11 @@ var StripeV2 = oncehttp.Contract{
 }
 
 // StripePaymentIntents is the creation of payment intents. One that still wants
-// a payment method is not looked for: it may be a declined card's.
+// a payment method is not looked for: it may be a declined card's. Nor is one that
+// was canceled or wants something else of the customer.
 var StripePaymentIntents = stripeObject("stripe-payment-intents", "/v1/payment_intents",
 	stripeEvent("payment_intent.succeeded"),
-	stripeSearch("/v1/payment_intents", "%20AND%20-status%3A%27requires_payment_method%27"))
+	inState(stripeSearch("/v1/payment_intents", "%20AND%20-status%3A%27requires_payment_method%27"), "/status", "succeeded", "processing", "requires_capture"))
 
 // StripePaymentIntentActions is what is done with a payment intent that exists:
 // confirm, capture, cancel.
@@ -95,12 +96,14 @@ var StripePaymentIntentActions = stripeAction("stripe-payment-intent-actions", "
 // not looked for.
 var StripeCharges = stripeObject("stripe-charges", "/v1/charges",
 	stripeEvent("charge.succeeded"),
-	stripeSearch("/v1/charges", "%20AND%20-status%3A%27failed%27"))
+	inState(stripeSearch("/v1/charges", "%20AND%20-status%3A%27failed%27"), "/status", "succeeded", "pending"))
 
 // StripeRefunds is the creation of refunds. Only the newest hundred are looked
-// through.
+// through, and of them not those that failed, were canceled, or want something of
+// the customer.
 var StripeRefunds = stripeObject("stripe-refunds", "/v1/refunds",
-	stripeEvent("refund.created"), stripeList("/v1/refunds"))
+	inState(stripeEvent("refund.created"), "/data/object/status", "succeeded", "pending"),
+	inState(stripeList("/v1/refunds"), "/status", "succeeded", "pending"))
 
 // StripeTransfers is the creation of transfers between accounts. Only the newest
 // hundred are looked through.
@@ -108,9 +111,10 @@ var StripeTransfers = stripeObject("stripe-transfers", "/v1/transfers",
 	stripeEvent("transfer.created"), stripeList("/v1/transfers"))
 
 // StripePayouts is the creation of payouts to a bank. Only the newest hundred
-// are looked through.
+// are looked through, and of them not those that failed or were canceled.
 var StripePayouts = stripeObject("stripe-payouts", "/v1/payouts",
-	stripeEvent("payout.created"), stripeList("/v1/payouts"))
+	inState(stripeEvent("payout.created"), "/data/object/status", "pending", "in_transit", "paid"),
+	inState(stripeList("/v1/payouts"), "/status", "pending", "in_transit", "paid"))
 
 // StripeTopUps is the creation of top-ups of the account's own balance. Only the
 // newest hundred are looked through.
@@ -121,9 +125,11 @@ var StripeTopUps = stripeObject("stripe-topups", "/v1/topups",
 var StripeCustomers = stripeObject("stripe-customers", "/v1/customers",
 	stripeEvent("customer.created"), stripeSearch("/v1/customers", ""))
 
-// StripeSubscriptions is the creation of subscriptions.
+// StripeSubscriptions is the creation of subscriptions. One whose first invoice is
+// not paid yet, or never was, is known by its event alone.
 var StripeSubscriptions = stripeObject("stripe-subscriptions", "/v1/subscriptions",
-	stripeEvent("customer.subscription.created"), stripeSearch("/v1/subscriptions", ""))
+	stripeEvent("customer.subscription.created"),
+	inState(stripeSearch("/v1/subscriptions", ""), "/status", "active", "trialing", "past_due", "unpaid", "paused"))
 
 // StripeInvoices is the creation of invoices, which are drafts at first.
 var StripeInvoices = stripeObject("stripe-invoices", "/v1/invoices",

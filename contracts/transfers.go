@@ -133,8 +133,14 @@ var DwollaV2 = oncehttp.Contract{
 var ModernTreasury = modernTreasury("modern-treasury", "/api")
 
 // ModernTreasuryPaymentOrders creates a payment order, which can be found by the
-// metadata that is planted in it.
-var ModernTreasuryPaymentOrders = modernTreasuryPlanted("modern-treasury-payment-orders", "/api/payment_orders")
+// metadata that is planted in it, unless it was cancelled, denied, held, returned
+// or has failed.
+var ModernTreasuryPaymentOrders = func() oncehttp.Contract {
+	c := modernTreasuryPlanted("modern-treasury-payment-orders", "/api/payment_orders")
+	c.Lookups[0] = inState(c.Lookups[0], "/status", "approved", "completed", "needs_approval", "pending", "processing", "sent")
+	c.Sources = append(c.Sources, "https://github.com/Modern-Treasury/modern-treasury-go@0837524e05:paymentorder.go")
+	return c
+}()
 
 // ModernTreasuryExpectedPayments creates an expected payment, found as a payment
 // order is.

@@ -194,7 +194,7 @@ var DropboxSignSend = func() oncehttp.Contract {
 	c.Lookups = []oncehttp.Lookup{{
 		URL:   "/v3/signature_request/list?page_size=100",
 		Items: "/signature_requests", Where: "/metadata/oncehttp",
-		State: "/has_error", Is: "false", Reference: "/signature_request_id",
+		State: "/has_error", Is: []string{"false"}, Reference: "/signature_request_id",
 	}}
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/metadata/oncehttp"}
 	return c

@@ -35,12 +35,19 @@ type world struct {
 // memory answers to every name.
 func inWorld(t *testing.T, c oncehttp.Contract, cfg mockserver.Config, play func(w *world)) {
 	t.Helper()
+	inWorldWith(t, c, cfg, func(*mockserver.Profile) {}, play)
+}
+
+// inWorldWith plays an API that differs from the contract.
+func inWorldWith(t *testing.T, c oncehttp.Contract, cfg mockserver.Config, change func(*mockserver.Profile), play func(w *world)) {
+	t.Helper()
 	if len(c.Match.Hosts) == 0 {
 		c = On(c, "api.example.com")
 	}
 	dir := fastDir(t)
 	synctest.Test(t, func(t *testing.T) {
 		profile := profileOf(c)
+		change(&profile)
 		cfg.Profile = profile
 		w := &world{t: t, contract: c, sample: sampleOf(c), server: mockserver.Memory(cfg), dir: dir}
 		defer w.server.Close()

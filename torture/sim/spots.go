@@ -115,7 +115,7 @@ func (t Terms) lookups(keyed bool) []oncehttp.Lookup {
 		l.URL = findPlace + "?id={id}"
 	}
 	if t.State != "" {
-		l.State, l.Is = "/state", stateDone+"*"
+		l.State, l.Is = "/state", []string{stateDone + "*"}
 	}
 	switch t.Find {
 	case findNone:
