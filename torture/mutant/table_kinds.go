@@ -50,7 +50,7 @@ func contractKinds() []Mutant {
 		Name:    "state-ignored",
 		Fault:   "an effect that a lookup shows in another state counts as done",
 		Promise: confirmedOnly,
-		Edits:   []Edit{{"inquiry.go", `	if l.State == "" {`, `	if l.Is != "-" {`}},
+		Edits:   []Edit{{"inquiry.go", `	if l.State == "" {`, `	if l.State != "-" {`}},
 		By:      []Catcher{seeds(600, "what a lookup shows in another state is no effect"), unit("TestWhatALookupsAnswerProves")},
 	}, {
 		Name:    "nameless-list-proves",
