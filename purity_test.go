@@ -19,7 +19,7 @@ import (
 
 // pureFiles take time, chance and delays as arguments. gate.go may be missing.
 var pureFiles = []string{
-	"intent.go", "command.go", "record.go", "classify.go", "owners.go", "contract.go", "match.go", "host.go", "path.go", "answer.go", "key.go", "window.go", "inquiry.go", "listing.go", "operation.go", "graphql.go",
+	"intent.go", "command.go", "record.go", "protection.go", "classify.go", "owners.go", "contract.go", "match.go", "host.go", "path.go", "answer.go", "key.go", "window.go", "inquiry.go", "listing.go", "operation.go", "graphql.go",
 	"pointer.go", "errorcode.go", "backoff.go", "retryafter.go", "fingerprint.go", "canonical.go", "content.go", "differences.go",
 	"carrier.go", "carrier_json.go", "carrier_form.go", "carrier_xml.go", "carrier_signed.go", "companion.go", "gate.go", "answerxml.go", "hint.go", "compared.go", "pin.go", "restraint.go",
 }

@@ -99,7 +99,7 @@ func exposure() []Mutant {
 		Fault:   "an intent whose contract is gone is sent as before",
 		Promise: insideWindow,
 		Edits: []Edit{{"intent.go", `	if r.Begun.Wire != "" && p.contract == nil {`, `	if false {`},
-			{"record.go", `	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():`, `	case r.Begun.Wire != "":`}},
+			{"protection.go", `	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():`, `	case r.Begun.Wire != "":`}},
 		By: []Catcher{unit("TestAnIntentWhoseContractIsGoneIsNotSent"), seeds(1500, "what may have executed is not sent without a contract of today")},
 	}, {
 		Name:    "distrust-forgotten",

@@ -29,7 +29,7 @@ func windows() []Mutant {
 		Name:    "window-of-the-last-attempt",
 		Fault:   "the window counts from the last attempt instead of the first",
 		Promise: insideWindow,
-		Edits: []Edit{{"record.go", `	r.Exposed = r.State == Pending
+		Edits: []Edit{{"protection.go", `	r.Exposed = r.State == Pending
 	if r.First.IsZero() {
 		r.First = at
 	}
@@ -61,7 +61,7 @@ func windows() []Mutant {
 		Name:    "window-of-today",
 		Fault:   "the present contract's window counts though the intent was begun under a smaller one",
 		Promise: insideWindow,
-		Edits: []Edit{{"record.go", `	if ever || !forever && mine <= today {
+		Edits: []Edit{{"protection.go", `	if ever || !forever && mine <= today {
 		return w
 	}
 `, `	_, _, _, _ = mine, forever, today, ever
@@ -71,7 +71,7 @@ func windows() []Mutant {
 		Name:    "birth-ignored",
 		Fault:   "an action born elsewhere counts its window from its own first attempt",
 		Promise: insideWindow,
-		Edits: []Edit{{"record.go", `	if !r.Begun.Born.IsZero() {
+		Edits: []Edit{{"protection.go", `	if !r.Begun.Born.IsZero() {
 		anchor = r.Begun.Born
 	}
 `, ``}},
