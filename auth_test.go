@@ -408,21 +408,38 @@ func TestACallerWithAnotherPayloadDoesNotSendTheFirstOnesInItsPlace(t *testing.T
 	}
 }
 
-// What is told to a caller who left before anything was begun again stays true.
+// What is told to a caller who left before anything was begun again stays true. Who
+// comes first, the caller's leave or the beginning, is the scheduler's choice.
 func TestACallerWhoIsGoneBeforeItsActionIsBegunAgainBeginsNothing(t *testing.T) {
 	t.Parallel()
-	inBubble(t, script(mockserver.Status(401)), func(b *bench) {
-		o, err := b.c.Do("pay-1", b.pay(), oncehttp.ActionTime(time.Now()))
-		b.ruled(o, err)
-		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, o)
-		time.Sleep(48 * time.Hour) // its window is over, so there is nothing to ask and to wait for
-		hasty := b.c.HTTPClient()
-		hasty.Timeout = time.Millisecond
-		resp, err := hasty.Do(b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-1")))
-		require.NoError(b, err)
-		resp.Body.Close()
-		require.Equal(b, 401, resp.StatusCode)
-		synctest.Wait()
-		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, b.known())
+	inBubble(t, script(mockserver.Status(401).Always()), func(b *bench) {
+		const rounds = 20
+		for n := range rounds {
+			o, err := b.c.Do(fmt.Sprint("pay-", n), b.pay(), oncehttp.ActionTime(time.Now()))
+			b.ruled(o, err)
+			want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, o)
+		}
+		time.Sleep(48 * time.Hour) // the windows are over, so there is nothing to ask and to wait for
+		gone := 0
+		for n := range rounds {
+			action := fmt.Sprint("pay-", n)
+			hasty := b.c.HTTPClient()
+			hasty.Timeout = time.Millisecond
+			resp, err := hasty.Do(b.pay().WithContext(oncehttp.WithAction(b.Context(), action)))
+			synctest.Wait()
+			known, knownErr := b.c.Outcome(b.Context(), action)
+			require.NoError(b, knownErr)
+			if err == nil {
+				gone++
+				resp.Body.Close()
+				require.Equal(b, 401, resp.StatusCode)
+				want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, known)
+				continue
+			}
+			var pending *oncehttp.PendingError
+			require.ErrorAs(b, err, &pending)
+			want{oncehttp.Pending, oncehttp.KeyExpired, 1, false, false}.check(b, known)
+		}
+		assert.NotZero(b, gone)
 	})
 }
