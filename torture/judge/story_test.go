@@ -144,6 +144,20 @@ func (s *story) attempt(effect bool, status int, retryAfter ...string) {
 	s.save()
 }
 
+// contradict is a call that is answered as its contract rules out: after an attempt
+// without an answer and one that says it still runs, a fresh success.
+func (s *story) contradict(first bool) *oncehttp.Outcome {
+	do := s.call(judge.OpDo)
+	s.attempt(first, 0)
+	s.attempt(false, 409, "1")
+	s.after(time.Second)
+	s.attempt(true, 201)
+	told := s.done(3)
+	told.MayHaveRepeated = true
+	s.tells(do, told)
+	return told
+}
+
 // crash ends the life, and the calls in it, and opens another.
 func (s *story) crash() {
 	s.lives[s.life].Ended, s.lives[s.life].Killed = s.next(), true
