@@ -105,7 +105,9 @@ func xmlTexts(text []byte, path string) iter.Seq[string] {
 		names := strings.Split(strings.TrimPrefix(path, "/"), "/")
 		last, attribute := len(names)-1, ""
 		if name, ok := strings.CutPrefix(names[last], "@"); ok {
-			names, attribute = names[:last], name
+			if names, attribute = names[:last], name; name == "" {
+				return // no attribute has an empty name
+			}
 		}
 		walkXML(text, names, attribute, yield)
 	}

@@ -158,6 +158,7 @@ func FuzzPointer(f *testing.F) {
 	f.Add([]byte(`[[1,{"*":"x"}],[],2]`), "/*/*")
 	f.Add([]byte(`<a><b c="1">x<d/>y</b><b>z</b></a>`), "/a/b")
 	f.Add([]byte(`<a><b c="1">x</b><n:b c="2" n:c="3"/></a>`), "/a/b/@c")
+	f.Add([]byte(`<a b="1"><c/></a>`), "/a/@")
 	f.Add([]byte(`<!DOCTYPE a><a>&lt;<![CDATA[>]]><!-- c --></a>`), "/*")
 	f.Add([]byte("\ufeff<?xml version='1.0' encoding='latin1'?><a>\xe4</a> "), "/a")
 	f.Fuzz(func(t *testing.T, body []byte, pointer string) {
