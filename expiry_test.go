@@ -140,6 +140,7 @@ func TestAnIntentWhoseContractIsGoneIsNotSent(t *testing.T) {
 		outcomes := b.resume()
 		require.Len(b, outcomes, 1)
 		want{oncehttp.Pending, oncehttp.NoContract, 1, true, false}.check(b, outcomes[0])
+		assert.Equal(b, "*", outcomes[0].Contract, "it was begun under")
 		want{oncehttp.Pending, oncehttp.NoContract, 1, true, false}.check(b, b.do())
 		assert.Len(b, b.srv.Requests(), 1)
 		b.reopen(window(24 * time.Hour))

@@ -101,8 +101,11 @@ type Outcome struct {
 	// key it travels under; empty where the API takes none.
 	Action string
 	Key    string
-	State  State
-	Reason Reason
+	// Contract is the name of the contract that it was begun under; empty where
+	// none matched. [Client.Trust] takes it.
+	Contract string
+	State    State
+	Reason   Reason
 	// MayHaveExecuted: an attempt may have taken effect. False unless Pending.
 	MayHaveExecuted bool
 	// MayHaveRepeated: the evidence allows a second effect.
@@ -131,8 +134,6 @@ type Outcome struct {
 	// Err is the last cause, for errors.Is and errors.As. Its own text holds no
 	// foreign text.
 	Err error
-
-	contract string // it was begun under
 }
 
 // A Response is an API's answer, as it is kept.
@@ -243,9 +244,9 @@ func (o *Outcome) advice() []string {
 	case KeyExpired:
 		lines = append(lines, "The server may have forgotten the key, so nothing is sent any more: look the effect up, then Resolve.")
 	case NoContract:
-		lines = append(lines, "The contract it was begun under is not configured any more: restore it, or look the effect up, then Resolve.")
+		lines = append(lines, fmt.Sprintf("No contract of this client matches it any more; it was begun under %q: put that back, or look the effect up, then Resolve.", o.Contract))
 	case Distrusted:
-		lines = append(lines, fmt.Sprintf("An answer has contradicted its contract, so it is not sent again under it: look the effect up, then Resolve; or, if the API does honour keys, Client.Trust(%q).", o.contract))
+		lines = append(lines, fmt.Sprintf("An answer has contradicted its contract, so it is not sent again under it: look the effect up, then Resolve; or, if the API does honour keys, Client.Trust(%q).", o.Contract))
 	case StoredFailure:
 		lines = append(lines, "The server keeps its failure under this key, so asking again is futile: look the effect up, then Resolve.")
 	case NeedsCredentials:
@@ -289,6 +290,9 @@ func (o *Outcome) String() string {
 	if o.Key != "" {
 		fmt.Fprintf(&b, " key_print=%s", keyPrint(o.Key))
 	}
+	if o.Contract != "" {
+		fmt.Fprintf(&b, " contract=%q", o.Contract)
+	}
 	if o.Reason != "" {
 		fmt.Fprintf(&b, " reason=%s", o.Reason)
 	}
@@ -322,6 +326,9 @@ func (o *Outcome) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("action", o.Action), slog.String("state", o.State.String()), slog.Int("attempts", o.Attempts)}
 	if o.Key != "" {
 		attrs = append(attrs, slog.String("key_print", keyPrint(o.Key)))
+	}
+	if o.Contract != "" {
+		attrs = append(attrs, slog.String("contract", o.Contract))
 	}
 	if o.Reason != "" {
 		attrs = append(attrs, slog.String("reason", string(o.Reason)))

@@ -19,7 +19,7 @@ import (
 func TestAnOutcomeLogsWhatItPrints(t *testing.T) {
 	t.Parallel()
 	o := &oncehttp.Outcome{
-		Action: "order-42/charge", Key: "a key", Reason: oncehttp.Unknown, Attempts: 2, MayHaveExecuted: true, MayHaveRepeated: true,
+		Action: "order-42/charge", Key: "a key", Contract: "shop-orders", Reason: oncehttp.Unknown, Attempts: 2, MayHaveExecuted: true, MayHaveRepeated: true,
 		Response: &oncehttp.Response{StatusCode: 201}, Reference: "ch_1001", Err: errors.New("a cause"),
 	}
 	printed := o.String()
@@ -66,6 +66,14 @@ func TestExplainSaysWhatIsSafeToDo(t *testing.T) {
 		"a stored failure": {
 			pending(oncehttp.Outcome{Reason: oncehttp.StoredFailure}), first +
 				"The server keeps its failure under this key, so asking again is futile: look the effect up, then Resolve.\nNothing is sent after the key's usable window, which ends at 2026-11-30T12:00:00Z.",
+		},
+		"no contract": {
+			pending(oncehttp.Outcome{Reason: oncehttp.NoContract, Contract: "shop"}), first +
+				"No contract of this client matches it any more; it was begun under \"shop\": put that back, or look the effect up, then Resolve.\nNothing is sent after the key's usable window, which ends at 2026-11-30T12:00:00Z.",
+		},
+		"distrusted": {
+			pending(oncehttp.Outcome{Reason: oncehttp.Distrusted, Contract: "shop"}), first +
+				"An answer has contradicted its contract, so it is not sent again under it: look the effect up, then Resolve; or, if the API does honour keys, Client.Trust(\"shop\").\nNothing is sent after the key's usable window, which ends at 2026-11-30T12:00:00Z.",
 		},
 		"under way": {
 			pending(oncehttp.Outcome{Reason: oncehttp.Unknown, RetryAt: at, InFlight: true}), first +

@@ -262,7 +262,7 @@ func (r record) outcome(share float64, attempt time.Duration) *Outcome {
 		MayHaveExecuted: r.mayHaveExecuted(), MayHaveRepeated: r.Repeated,
 		Reference: r.Reference, Attempts: r.Attempts,
 		InFlight: r.Sending != nil,
-		contract: r.Begun.Contract,
+		Contract: r.Begun.Contract,
 	}
 	if r.Sending != nil && r.State == Pending && (r.Reason == NotSent || r.Reason == "") {
 		o.Reason = Unknown
