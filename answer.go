@@ -17,9 +17,9 @@ type Marker struct {
 	Values  []string
 	// Echo: the value is the key that was sent, in place of Values.
 	Echo bool
-	// At are places in the answer's body, as in [Answer].At: where successes and
-	// errors have no member in common, one of each. An answer whose body is empty
-	// or cannot be read has none of them.
+	// At are places in the answer's body, as in [Answer].At. Where successes and
+	// errors have no member in common, name one of each. An answer whose body is
+	// empty or cannot be read has none of them.
 	At []string
 	// Status: one of these is mark enough.
 	Status []int
@@ -28,10 +28,10 @@ type Marker struct {
 // An Answer is a rule: if status, header and body code all match, Verdict
 // tells what the answer means.
 type Answer struct {
-	// Status codes; empty: any from 400 on, so that a success needs no body to be
-	// one: an API that tells errors in a 200 needs a rule which says so. A 1xx but
-	// 101 is an interim answer after which no other came (102: RFC 2518 section
-	// 10.1); the last one counts.
+	// Status codes. Empty: any from 400 on, so that a success needs no body to be
+	// one; an API that reports errors in a 200 needs a rule that names 200. A 1xx
+	// other than 101 stands for an interim answer after which no final one came
+	// (102: RFC 2518 section 10.1); of several the last counts.
 	Status []int
 	// Header that must be there and not empty; with HeaderValue, one of its
 	// lines must have this value, without regard to case.
@@ -43,10 +43,11 @@ type Answer struct {
 	// usual places of a code (/code, /error/code, /error, /type ...; in XML
 	// /ErrorResponse/Error/Code, /Error/Code ...).
 	//
-	// A rule that names a success, as GraphQL's errors come, makes the body
-	// decide: a success whose body is cut, longer than Config.MaxResponseBody,
-	// still compressed or damaged is then Pending, since nobody can tell. An event
-	// stream holds no code, and is confirmed by its header.
+	// A rule with Codes for a status of success, in which GraphQL reports errors,
+	// makes the body decide, unless its verdict is VerdictDone: a success whose body
+	// is cut, longer than Config.MaxResponseBody, still compressed or damaged is
+	// then Pending, since nobody can tell. An event stream holds no code, and is
+	// confirmed by its header.
 	At []string
 	// Codes match without regard to case; a leading or trailing * matches any
 	// text. Empty: no condition on the body.
@@ -69,8 +70,8 @@ const (
 	VerdictUnknown Verdict = iota
 	// VerdictDone: the effect exists. Confirmed.
 	VerdictDone
-	// VerdictInProgress: an earlier attempt under this key still runs. It is asked
-	// for again, see Hints.Running.
+	// VerdictInProgress: an earlier attempt under this key still runs. The request
+	// is sent again to ask for its answer: see Hints.Running.
 	VerdictInProgress
 	// VerdictMismatch: the key is known with another payload.
 	VerdictMismatch
@@ -100,20 +101,21 @@ type Stored struct {
 	// Refusals: the key is looked up before the request is judged, and a 4xx is
 	// kept under it, so that a 4xx also speaks of all earlier attempts.
 	Refusals bool
-	// Failures says whether a 5xx of the API itself is kept: a 500 or 507, since
-	// the others come from what stands before it, or say that nothing was done;
-	// with Origin set, only with its mark. With KeepingYes the first one is the
-	// last: it may have had an effect, and asking again brings the same answer,
-	// whether a mark of Replay says so or not. The intent is Pending, StoredFailure,
-	// unless a hint asks for another attempt.
+	// Failures says whether the API keeps a 5xx of its own: a 500 or 507, since
+	// the others come from something in front of it, or say that nothing was done;
+	// where Origin is set, only one with its mark. With KeepingYes nothing is sent
+	// again after the first of them: it may have had an effect, and the same key
+	// would bring the same answer, whether a mark of Replay says so or not. The
+	// intent is Pending, StoredFailure, unless a hint asks for another attempt.
 	Failures Keeping
-	// Except lists statuses that are not kept, against Refusals and Failures.
+	// Except lists statuses that are not kept, whatever Refusals and Failures say.
 	Except []int
 	// Repeat is the answer to a repeat of a success.
 	Repeat RepeatAnswer
 	// Settle is how long after an attempt was sent its effect may still come to
-	// show. A refusal that is seen again later than this after the last other
-	// attempt settles them all. Zero: not known, and no refusal does.
+	// show. A refusal that is seen again, later than this after the last other
+	// attempt, settles all earlier ones. Zero: not known, and no refusal settles
+	// them in this way.
 	Settle time.Duration
 }
 
@@ -140,8 +142,8 @@ const (
 	RepeatCurrent
 	// RepeatEmpty: with a success that does not hold the first answer.
 	RepeatEmpty
-	// RepeatError: with an error, which a rule with VerdictDone knows. As with
-	// RepeatEmpty, nothing is sent again for an answer's body that is missing.
+	// RepeatError: with an error, which a rule with VerdictDone recognises. As with
+	// RepeatEmpty, nothing is sent again to get a missing body of an answer.
 	RepeatError
 )
 

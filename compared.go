@@ -3,9 +3,9 @@ package oncehttp
 import "slices"
 
 // Compared says what an API compares when it sees a key again, and what it does
-// where that differs. Another payload under one action is refused here before it
-// is sent, whatever the API does. So only Headers and Except change what the client
-// does, and the rest says how much hangs on it.
+// where that differs. The client refuses another payload under one action before
+// it is sent, whatever the API does. So only Headers and Except change what the
+// client does; the rest says how much depends on that refusal.
 type Compared struct {
 	// Parts that are compared.
 	Parts Parts
@@ -40,13 +40,13 @@ const (
 	MismatchUnknown MismatchEffect = iota
 	// MismatchRejects: it refuses.
 	MismatchRejects
-	// MismatchReplays: it answers what it answered to the first.
+	// MismatchReplays: it gives the answer that it gave to the first request.
 	MismatchReplays
-	// MismatchExecutes: it does it, as if the key were new.
+	// MismatchExecutes: it carries out the other request, as if the key were new.
 	MismatchExecutes
-	// MismatchOverwrites: it does it in place of the first.
+	// MismatchOverwrites: it carries out the other request in place of the first.
 	MismatchOverwrites
-	// MismatchDrops: it says success, and does nothing.
+	// MismatchDrops: it reports success, and does nothing.
 	MismatchDrops
 )
 

@@ -13,9 +13,9 @@ import (
 // Match.Safe says that it changes nothing. Package contracts has the facts of many
 // APIs.
 type Contract struct {
-	// Name identifies the contract in records, events and errors. Empty: made
-	// of the first host and the path. Two contracts cannot share one: set it
-	// where the names made would be the same.
+	// Name identifies the contract in records, events and errors. Empty: it is
+	// made of the first host and the path. Two contracts of a client cannot share
+	// a name: set it where the names so made would be the same.
 	Name string
 	// Match selects the requests it speaks of.
 	Match Match
@@ -23,7 +23,7 @@ type Contract struct {
 	// takes no key, and what may have taken effect is sent again only where the
 	// request is idempotent without one.
 	Carrier Carrier
-	// Companions travel with the key, fixed with it.
+	// Companions travel with the key, and stay the same as the key does.
 	Companions []Companion
 	// Key says which keys the API accepts.
 	Key KeyRule
@@ -46,18 +46,18 @@ type Contract struct {
 	Stored Stored
 	// Hints are what the API's answers say of another attempt.
 	Hints Hints
-	// Lookups are ways to find an effect in the API, tried in order before a
-	// resend that is not safe, and in its place.
+	// Lookups are ways to find an effect in the API. Where sending again would
+	// not be safe, they are tried in order instead.
 	Lookups []Lookup
-	// Plant is a field of the request in which the intent's id can be found
-	// again. It is written only where [Config].Plant is set.
+	// Plant is a field of the request into which the intent's id is written, so
+	// that a lookup can find it. It is written only where [Config].Plant is set.
 	Plant Plant
 	// Pin says what must be the same at every attempt, because the API knows a
 	// key only together with it.
 	Pin Pin
-	// Repeats: something between us and the API repeats requests by itself (a
-	// mesh's retries, hedging), so that only a refusal which settles counts as
-	// no effect.
+	// Repeats: something between the client and the API repeats requests by
+	// itself (a mesh's retries, hedging). Only a refusal that settles then counts
+	// as no effect.
 	Repeats bool
 	// Proof is how well the facts are known. Facts weaker than the vendor's own
 	// text or code never cause an automatic resend of what may have taken effect.
@@ -93,26 +93,32 @@ func (c *Contract) keyed() bool {
 }
 
 // Match selects requests. Of the contracts that match a request the most
-// specific applies: a host named as it stands before a pattern, a pattern with
-// more literal bytes before one with fewer, "*" last, and under one host a port
-// before none; then the path with more segments, then with more literal bytes,
-// an exact one before a prefix; then a header's value before the start of one
-// (the longer first), before a header of any value, before none; then an
-// operation before none. Two that match one request and cannot be told apart are
-// an error when the client is opened.
+// specific applies. Four things decide, in this order:
+//
+//   - The host: a full name goes before a pattern, a pattern with more literal
+//     bytes before one with fewer, "*" last; of equal hosts one with a port goes
+//     before one without.
+//   - The path: more segments go first, then more literal bytes, then an exact
+//     path before a prefix.
+//   - The header: a full value goes before the start of one (the longer first),
+//     that before a header of any value, that before no header.
+//   - The operation: one goes before none.
+//
+// Opening the client fails if two contracts match the same request and none of
+// this decides between them.
 type Match struct {
-	// Hosts that the request's URL and its Host header must both name, with a
-	// port or without (then any port); "*" is any host, and a * inside a name
-	// stands for one or more characters of one label: "*.myshopify.com",
-	// "dynamodb.*.amazonaws.com". A label has one * at most, the last two labels
+	// Hosts, of which the request's URL must name one, and its Host header one
+	// too; with a port, or without (then any port). "*" is any host, and a * inside
+	// a name stands for one or more characters of one label: "*.myshopify.com",
+	// "dynamodb.*.amazonaws.com". A label may have one *, but the last two labels
 	// none. Case does not matter; international names are written as xn--... A
-	// request without a port has that of its scheme, 443 or 80.
+	// request without a port counts as having its scheme's, 443 or 80.
 	Hosts []string
 	// Path is a prefix of the escaped URL path, by whole segments: "/v1", or
 	// "/v1/", matches /v1 and /v1/charges, not /v10; a segment * stands for any
 	// one segment that is not empty. Empty: any, if there are no Paths either.
 	Path string
-	// Paths are further ones: any of them and of Path will do.
+	// Paths are further paths: the request must match one of them, or Path.
 	Paths []string
 	// Exact: Path and Paths are whole paths, not prefixes; a slash at the end
 	// then counts.
@@ -121,8 +127,8 @@ type Match struct {
 	Methods []string
 	// Header, when set, names a header that the request must carry; with
 	// HeaderValue, its first line must have this value; a * at its end stands for
-	// any text. Case does not matter. It cannot be a credential, which the journal
-	// does not keep.
+	// any text. Case does not matter. A header that holds a credential cannot be
+	// named, since the journal does not keep those.
 	Header, HeaderValue string
 	// Operation selects by what the body asks for, where one URL serves many
 	// operations.
@@ -132,8 +138,8 @@ type Match struct {
 	Safe bool
 	// Idempotent overrides the method's own promise (RFC 9110 section 9.2.2):
 	// IdempotentNo for a PUT that moves money, IdempotentYes for a POST that
-	// may be repeated as it is. Without a key it is repeated only inside the call
-	// whose attempt may have taken effect.
+	// may be repeated as it is. A request without a key is repeated only inside the
+	// call whose attempt may have taken effect.
 	Idempotent Idempotence
 }
 
@@ -151,22 +157,22 @@ const (
 
 // An Operation names what a request's body asks for. The zero value is any.
 //
-// Where a contract with one matches but for it, the body is read before anything
-// else happens, whole: one longer than Config.MaxRequestBody is refused with
-// ErrBodyTooLarge, even where an unmatched request would be passed through,
-// since nobody can tell that it is none. Only a body whose Content-Type says that
-// it is a form, or JSON, is read; one with a Content-Encoding, or a charset other
-// than UTF-8 and ASCII, asks for no operation.
+// Where all else that a contract with an Operation asks for matches, the whole
+// body is read before anything else happens. One longer than Config.MaxRequestBody
+// is refused with ErrBodyTooLarge, even where an unmatched request would be passed
+// through, since nobody can tell whether it asks for the operation. Only a body
+// whose Content-Type says that it is a form, or JSON, is read; one with a
+// Content-Encoding, or a charset other than UTF-8 and ASCII, asks for no operation.
 type Operation struct {
 	Kind OperationKind
 	// At is the form field (OperationForm) or the JSON pointer (OperationJSON)
 	// that holds the name.
 	At string
-	// Names of the operations, any of which will do; case matters. Of GraphQL
+	// Names of the operations, any of which will do; case matters. With GraphQL
 	// they are root fields of the operation that is run, or, with a leading @,
-	// directives on one. Each of its root fields but __typename must be named or
-	// have a directive that is, since what is sent again is sent whole. Names that
-	// are all directives are more specific than others.
+	// directives on a root field. Every root field but __typename must be named
+	// here or have a directive that is, since a request is sent again as a whole.
+	// Names that are all directives are more specific than others.
 	Names []string
 }
 
@@ -176,8 +182,8 @@ type OperationKind uint8
 const (
 	// OperationAny: the body is not looked at.
 	OperationAny OperationKind = iota
-	// OperationForm: in a field of a form body, as of AWS's Query protocol, which
-	// stands there once.
+	// OperationForm: in a field of a form body that has this field once, as in
+	// AWS's Query protocol.
 	OperationForm
 	// OperationJSON: at a pointer into a JSON body.
 	OperationJSON
@@ -186,27 +192,28 @@ const (
 	OperationGraphQL
 )
 
-// A Carrier is where the key travels in the request. The key is put there once,
-// at Begin, unless the caller has put one of their own there: the recorded request
-// has it, and every attempt is that request. Nothing else of it changes; a body
-// that cannot carry the key is refused with [ErrInvalidRequest]. What stands in
-// the carrier is no part of the payload: the same action with another key in it is
-// the same action, and the recorded one is sent.
+// A Carrier is where the key travels in the request. The key is written there
+// once, at Begin, unless the caller has put a key there: the recorded request holds
+// it, and every attempt sends the recorded request. Nothing else in it changes; a
+// body that cannot carry the key is refused with [ErrInvalidRequest]. What stands
+// in the carrier is no part of the payload: the same action with another key in it
+// is the same action, and the recorded key is sent.
 //
 // A key in the body, the query or the path changes what a signature covers. The
-// order is: the key is written, then [Config].Authorize signs the request as it is
-// sent, then it is sent. What was signed above, without the key or with another
-// than the recorded one, is refused, unless Authorize is there to sign it anew; a
-// digest of the body in a header (RFC 9530) is frozen, and refused always. Who
-// signs above puts the key there first.
+// order is: the key is written, then [Config].Authorize signs the request as it
+// will be sent, then it is sent. A request that was signed before it came to the
+// client, without the key or with another than the recorded one, is refused, unless
+// Authorize is there to sign it anew. If it has a digest of its body in a header
+// (RFC 9530), it is then refused even so, because that header is frozen. Whoever
+// signs a request before the client gets it must put the key there first.
 type Carrier struct {
 	// Kind of the carrier. Zero: none.
 	Kind CarrierKind
-	// Name is, by Kind: of the header, the form field or the query parameter; the
-	// JSON pointer (RFC 6901), in which one token * may stand for every item of an
-	// array, each of which gets a key of its own made of the intent's; the path, in
-	// whose one segment {key} the caller's URL has {key} or a key; or the path of
-	// XML elements.
+	// Name says where, by Kind. For a header, a form field and a query parameter it
+	// is their name. For JSON it is a pointer (RFC 6901), in which one token may be
+	// *, for every item of an array: each item then gets a key of its own, made of
+	// the intent's. For a path it is that path with one segment {key}, where the
+	// caller's URL has {key} or a key. For XML it is the path of elements.
 	Name string
 	// Quoted: the value of a header is a structured-field string, in double
 	// quotes (RFC 9651 section 3.3.3), as the IETF draft of the header asks; most
@@ -228,7 +235,7 @@ const (
 	// CarrierForm: a field of an application/x-www-form-urlencoded body.
 	CarrierForm
 	// CarrierQuery: a parameter of the URL's query. A redirect to a URL that lacks
-	// it is not followed, nor one that lacks the segment of CarrierPath.
+	// it is not followed; nor is one to a URL that lacks the segment of CarrierPath.
 	CarrierQuery
 	// CarrierPath: a segment of the URL's path.
 	CarrierPath
@@ -237,14 +244,15 @@ const (
 	CarrierXML
 )
 
-// A Companion is a value that travels with the key: fixed when the first attempt
-// is recorded, or at Begin where it is in the body, and the same at every one.
+// A Companion is a value that travels with the key. It is fixed when the first
+// attempt is recorded, or at Begin where it is in the body, and is the same at
+// every attempt.
 type Companion struct {
 	// Kind and Name are as of a [Carrier]: a header, a query parameter, a form
 	// field or a JSON string.
 	Kind CarrierKind
 	Name string
-	// Value says what is sent; Text is it, for CompanionText.
+	// Value says what is sent; with CompanionText that is Text.
 	Value CompanionValue
 	Text  string
 }
@@ -260,30 +268,32 @@ const (
 	CompanionSentIMF
 	// CompanionSentMicros: the same, in microseconds since 1970.
 	CompanionSentMicros
-	// CompanionUntil: the end of the window, in RFC 3339. It counts from when the
-	// first attempt was recorded then, and a caller's own earlier end is kept to.
+	// CompanionUntil: the end of the window, in RFC 3339. The window then counts
+	// from when the first attempt was recorded; an earlier end that the caller has
+	// set is kept to.
 	CompanionUntil
 )
 
-// Pin is a set of what an API knows a key together with. A key that the caller
-// has set is another key where the host, method or path differs that is pinned.
-// With other credentials it is the same one: where accounts share a client, and
-// may use equal keys, set [Config].Principal.
+// Pin is a set of the things that an API knows a key together with. A key that
+// the caller has set counts as another key where a pinned host, method or path
+// differs. Other credentials do not make it another key: where accounts share a
+// client, and may use equal keys, set [Config].Principal.
 type Pin uint8
 
 const (
 	// PinHost: keys are not shared between the API's hosts (regions).
 	PinHost Pin = 1 << iota
 	// PinCredential: keys are not shared between credentials. What may have taken
-	// effect is not sent again with others than its first attempt had: it is
-	// Pending, NeedsCredentials; nor is it looked up with others, which the API may
-	// not show it. What is compared is Basic and Bearer
-	// authorization, API keys and tokens in headers and the query, and of
-	// signatures (AWS4-HMAC-SHA256 and the like) the id of the key; cookies, and
-	// what a transport below this client adds, are not. A token that is renewed is
-	// another one: where tokens are short-lived, leave this out.
+	// effect is not sent again with other credentials than its first attempt had:
+	// it is Pending, NeedsCredentials. Nor is it looked up with others, to which the
+	// API may not show it. What is compared is Basic and Bearer authorization, API
+	// keys and tokens in headers and the query, and of signatures (AWS4-HMAC-SHA256
+	// and the like) the id of the key. Cookies, and what a transport below this
+	// client adds, are not compared. A renewed token is another credential: where
+	// tokens are short-lived, leave this out.
 	PinCredential
-	// PinMethod and PinPath: keys are not shared between methods, endpoints.
+	// PinMethod and PinPath: keys are not shared between methods, or between
+	// endpoints.
 	PinMethod
 	PinPath
 )

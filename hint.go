@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Hints are what an API's answers say of another attempt, beside Retry-After,
-// and what is known of its pace. They are not heard on an answer that carries
-// the replay marker, whose headers may be as old as it, nor on one without the
-// mark of Origin.
+// Hints are what an API's answers say of another attempt, besides Retry-After,
+// and what is known of the API's pace. They are not heeded on an answer with the
+// replay marker, whose headers may be as old as the stored answer, nor on one
+// without the mark of Origin.
 type Hints struct {
-	// Headers in order of precedence: the first that is there and can be read
-	// counts, of those that say whether and of those that say when. Retry-After
-	// is heard on every answer, listed or not: nothing is sent sooner than it or
-	// the hint says.
+	// Headers in order of precedence. Of those that say whether to send again, the
+	// first that is there and can be read counts; so does the first of those that
+	// say when. Retry-After is heeded on every answer, listed or not: nothing is
+	// sent sooner than it or the hint says.
 	Headers []Hint
 	// Least is the least pause before a repeat under the same key, counted from
 	// the end of an attempt that may have arrived, or from its start where a crash
 	// cut it off.
 	Least time.Duration
-	// Running is for how long an answer that says in progress is believed,
-	// counted from the first attempt that may have had an effect; afterwards the
-	// intent is Pending and not sent again by itself. Zero: for the whole window.
+	// Running is how long an answer that says in progress is believed, counted from
+	// the first attempt that may have had an effect; after that the intent is
+	// Pending and not sent again by itself. Zero: for the whole window.
 	Running time.Duration
 }
 
@@ -30,8 +30,8 @@ type Hints struct {
 type Hint struct {
 	Header string
 	Kind   HintKind
-	// AbsentNo: an error answer (4xx, 5xx) without the header asks for no other
-	// attempt (HintAgain). Of what a rule of Answers knows the rule decides.
+	// AbsentNo, for HintAgain: an error answer (4xx, 5xx) without the header counts
+	// as false, unless a rule of Answers matches it: then the rule decides.
 	AbsentNo bool
 }
 
@@ -41,18 +41,19 @@ type HintKind uint8
 const (
 	// HintAgain: true or false, whether another attempt helps. Anything else
 	// says nothing. False ends the attempts, whatever else the answer means; where
-	// nothing was done, that is a definite no. True asks for another where the
-	// general table sees no use in one and the key makes it safe, or nothing was
-	// done; it does not speak against a rule of Answers.
+	// nothing was done, that is a definite no. True asks for another attempt where
+	// the general table sees no use in one, if the key makes it safe or nothing was
+	// done. It never overrides a rule of Answers.
 	HintAgain HintKind = iota
-	// HintSeconds: a pause in seconds, whole or not. This and HintMillis are heard
+	// HintSeconds: a pause in seconds, whole or not. This and HintMillis are heeded
 	// on every error answer (4xx, 5xx).
 	HintSeconds
 	// HintMillis: a pause in milliseconds.
 	HintMillis
-	// HintDuration: a pause as in 6m30s. This and the times that follow tell of a
-	// rate limit as a rule, which most answers have not met: they are heard on
-	// 429, 503, and what says that an attempt runs or that it is too early.
+	// HintDuration: a pause as in 6m30s. This kind and the times below mostly
+	// describe a rate limit, which most answers have not hit. So they are heeded
+	// only on 429, 503, and answers which say that an attempt runs or that it is
+	// too early.
 	HintDuration
 	// HintDate, HintUnix and HintRFC3339: the time of the end of the pause, as an
 	// HTTP date (RFC 9110 section 5.6.7), in seconds since 1970, in RFC 3339.

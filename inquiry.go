@@ -13,52 +13,55 @@ import (
 
 // A Lookup is a request that shows whether an effect exists. It is a GET to the
 // intent's own scheme and host, with the intent's credentials and its other
-// headers, without its key. What it says is taken for an answer only where it is
-// JSON, arrived whole, and carries the contract's Origin mark if there is one: a
-// redirect, a 401 or a 5xx cannot tell, nor can a list that may have another
-// page, nor one that came out of a cache.
+// headers, without its key. Its answer counts only where it is JSON, arrived
+// whole, and carries the contract's Origin mark if there is one: a redirect, a 401
+// or a 5xx cannot tell. That an effect is not found proves nothing where the list
+// may have another page, or the answer came out of a cache.
 type Lookup struct {
 	// URL is its path and query, escaped, in which {key} stands for the key, {id}
 	// for the intent's id that was planted, and {since} for the day before the
 	// first attempt, as 2006-01-02; {/name} is the value that the JSON pointer
 	// /name finds in the request's body, {query.name} a parameter of its query,
 	// {path.2} the second segment of its path.
-	// Values are escaped for where they stand. Where one is not there the lookup
-	// cannot tell, nor where it is empty, is a step of a path (..), or would end
-	// the quotes that the URL puts around it.
+	// Values are escaped for where they stand. The lookup cannot tell where one is
+	// missing or empty, is a step of a path (..), or would end the quotes that the
+	// URL puts around it.
 	URL string
 	// Items is a pointer to a list, each item of which is an effect; "/*": the
-	// answer itself is the list. A list of others proves nothing unless the answer
-	// says that it ends there, by a Link, a member or a header, or it has fewer items
-	// than a limit in the URL (limit, per_page, page_size ...), which is then a
-	// promise that the API heeds it. Empty: the answer is the effect, and a 404 says
-	// that there is none. Where is a pointer, into the item or the answer, to what
-	// must be the key or the planted id. Empty: what the URL asks for is enough. Where
-	// the contract has a Plant and no id was planted, a list that was not asked for
-	// by {key} proves no absence.
+	// answer itself is the list. Empty: the answer is the effect, and a 404 says that
+	// there is none. A list that has only other items proves nothing, unless the
+	// answer says by a Link, a member or a header that the list ends there, or the
+	// list has fewer items than a limit in the URL (limit, per_page, page_size ...);
+	// such a limit is a promise that the API heeds it.
+	//
+	// Where is a pointer, into the item or the answer, to what must be the key or the
+	// planted id. Empty: what the URL asks for is enough. If it is set, the contract
+	// has a Plant, and no id was planted, then a list proves no absence unless its URL
+	// asks for {key}.
 	Items, Where string
 	// State is a pointer, into the item or the answer, to a word that must match one
 	// of Is, as [Answer].Codes do, for the effect to be there: the status of a
 	// payment, or of the first answer where the API wraps that. In any other state
-	// the lookup cannot tell. An API that shows also what it declined needs it.
+	// the lookup cannot tell. Set it for an API that also shows what it declined.
 	State string
 	Is    []string
 	// Reference is a pointer, into the item or the answer, to what the effect is
 	// called. Where it finds nothing the lookup cannot tell.
 	Reference string
-	// Proof: that it does not find the effect, Settle after the last attempt and once
-	// more Settle later, is proof that there is none. It proves nothing where this is
-	// not set, or the contract's own Proof is weaker than the vendor's word. Where the
-	// contract has no Origin, a 404 in JSON from something in between, a gateway that
-	// has lost its route say, is taken for the API's own: ask for a list there.
+	// Proof: if the lookup does not find the effect when asked Settle after the last
+	// attempt, and again Settle later, this proves that there is none. Where Proof is
+	// not set, or the contract's own Proof is weaker than the vendor's word, it proves
+	// nothing. Where the contract has no Origin, a 404 in JSON from something in
+	// between, such as a gateway that has lost its route, is taken for the API's own:
+	// ask for a list there.
 	Proof bool
 	// Settle is how long after an attempt its effect may still come to show here.
 	// Zero: Contract.Stored.Settle, or a minute.
 	Settle time.Duration
 }
 
-// A Plant is a field of the request that the API keeps with the effect and can
-// be asked for: metadata, a memo, a reference.
+// A Plant is a field of the request that the API keeps with the effect, and by
+// which the effect can be found: metadata, a memo, a reference.
 type Plant struct {
 	// Kind and Name are as of a [Carrier]: a header, a form field or a JSON
 	// string. Zero: nothing.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// A KeyRule is what the API accepts as a key. Keys are ASCII, so that a length
-// in bytes is one in characters; they are counted without quotes.
+// A KeyRule is what the API accepts as a key. Keys are ASCII, so a length in
+// bytes is also one in characters; quotes are not counted.
 type KeyRule struct {
 	// Min and Max length. Zero: 1 and 255.
 	Min, Max int
@@ -23,10 +23,11 @@ type KeyRule struct {
 	Alphabet string
 	// Form the key is minted in. Default FormUUID.
 	Form KeyForm
-	// UUID is what the API demands of a key besides, the caller's own included.
+	// UUID says whether a key must be a UUID as well, one that the caller has set
+	// included.
 	UUID UUIDRule
-	// Need says which requests the API refuses without a key, for the reader: the
-	// client sends one with every request that the contract matches.
+	// Need says which requests the API refuses without a key. It is there for the
+	// reader: the client sends a key with every request that the contract matches.
 	Need KeyNeed
 }
 
@@ -39,12 +40,11 @@ const (
 	// FormHex is the same 128 bits as 32 hexadecimal digits.
 	FormHex
 	// FormDerived is the UUIDv5 (RFC 9562 section 5.5) of the contract's name and
-	// the action, for an API that asks for keys which follow from the operation.
-	// Whoever knows the action can compute it. Of an anonymous action it is
-	// random.
+	// the action, for an API that asks for keys derived from the operation. Whoever
+	// knows the action can compute it. The key of an anonymous action is random.
 	FormDerived
-	// FormLong is the 128 bits as 32 hexadecimal digits, and those again: for an
-	// API whose keys have at least 33 bytes.
+	// FormLong is the 32 digits of FormHex, twice over: for an API whose keys have
+	// at least 33 bytes.
 	FormLong
 )
 
@@ -56,8 +56,8 @@ const (
 	UUIDNone UUIDRule = iota
 	// UUIDAny: a UUID, of any version.
 	UUIDAny
-	// UUIDRandom: a UUIDv4, because the API checks the version or because a
-	// guessed key reads another's answer.
+	// UUIDRandom: a UUIDv4, because the API checks the version, or because whoever
+	// guesses a key can read another caller's answer.
 	UUIDRandom
 )
 

@@ -26,10 +26,10 @@ const (
 	CannotTell FindingKind = iota
 	// Found: the intent is Confirmed.
 	Found
-	// NotFound: the system of record does not have it. That is proof that
-	// nothing took effect only when it is said twice, to questions a settle time
-	// apart and both a settle time after the end of the last attempt; the intent
-	// may then be sent again.
+	// NotFound: the system of record does not have it. This proves that nothing
+	// took effect only if it is said twice, a settle time apart, and both times to
+	// a question asked at least a settle time after the end of the last attempt.
+	// The intent may then be sent again.
 	NotFound
 	// TooEarly: the effect might not show yet.
 	TooEarly

@@ -5,20 +5,20 @@ import "time"
 // A Window is how long a key is remembered, counted from before the first byte
 // of the first attempt that may have had an effect.
 type Window struct {
-	// Length of the window. Zero with WindowUnknown or WindowForever, and where
-	// there is no key; else it must be set.
+	// Length of the window. It is zero with WindowUnknown or WindowForever, and
+	// where there is no key; else it must be set.
 	Length time.Duration
 	// Kind says what Length is. Default WindowFloor.
 	Kind WindowKind
-	// Anchor is where the API itself begins to count. Only AnchorStamp changes where
-	// the client does, and CompanionUntil whatever the anchor.
+	// Anchor is where the API itself begins to count. Where the client begins is
+	// changed only by AnchorStamp, and, whatever the anchor, by CompanionUntil.
 	Anchor Anchor
 	// After is what the API does with a key that it has forgotten.
 	After Expiry
 }
 
-// WindowKind says what the length of a [Window] is. A length counts the same
-// whether it is the least, the exact or an account's.
+// WindowKind says what the length of a [Window] is. The client uses a length in
+// the same way whether it is the least, the exact or an account's.
 type WindowKind uint8
 
 const (
@@ -28,10 +28,10 @@ const (
 	WindowUnknown
 	// WindowForever: keys are never forgotten.
 	WindowForever
-	// WindowExact: just this long.
+	// WindowExact: exactly this long.
 	WindowExact
-	// WindowAccount: set for each account; Length is the shortest that may be
-	// set, and a copy of the contract with your own is better.
+	// WindowAccount: set for each account. Length is the shortest that may be set;
+	// a copy of the contract with your account's own is better.
 	WindowAccount
 )
 
@@ -43,7 +43,7 @@ const (
 	AnchorFirst Anchor = iota
 	// AnchorDone: when the first request is done.
 	AnchorDone
-	// AnchorStamp: at the time that a companion told it.
+	// AnchorStamp: at the time that a companion gave it.
 	AnchorStamp
 )
 
@@ -51,11 +51,12 @@ const (
 type Expiry uint8
 
 const (
-	// ExpiryUnknown: nobody says; it counts as ExpiryExecutes.
+	// ExpiryUnknown: it is not known; this counts as ExpiryExecutes.
 	ExpiryUnknown Expiry = iota
 	// ExpiryExecutes: it takes the request for a new one.
 	ExpiryExecutes
-	// ExpiryRefuses: it refuses, so that the window can be used to its end.
+	// ExpiryRefuses: it refuses the request, so that the window can be used to its
+	// end.
 	ExpiryRefuses
 )
 

@@ -10,18 +10,18 @@ import (
 )
 
 // All returns the contracts of this package that name their hosts. Those of a
-// standard, which many servers keep, do not: see [On].
+// standard, which many servers follow, do not: see [On].
 //
-// A client may hold all of them: a request costs no more for it. Do not change
-// what the slices in them hold; a copy's fields may be set.
+// A client may hold all of them: a request costs no more for it. The fields of a
+// contract returned may be set; what its slices hold must not be changed.
 func All() []oncehttp.Contract {
 	return slices.DeleteFunc(every(), func(c oncehttp.Contract) bool { return len(c.Match.Hosts) == 0 })
 }
 
-// For returns the contracts that name a host, as api.stripe.com or
-// shop.myshopify.com; a port is left aside. A host that none names has none.
-// Which of them a request travels under depends on its path, method and body:
-// the most specific one that matches (see [oncehttp.Match]).
+// For returns the contracts that name a host, such as api.stripe.com or
+// shop.myshopify.com; a port is ignored. If none does, it returns none. Which of
+// them a request travels under depends on its path, method and body: the most
+// specific one that matches (see [oncehttp.Match]).
 func For(host string) []oncehttp.Contract {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -32,9 +32,9 @@ func For(host string) []oncehttp.Contract {
 	})
 }
 
-// On returns the contract for hosts of your own: of a standard that names none,
-// or of an API behind another name. Beside the original in one client it needs a
-// Name of its own.
+// On returns a copy of the contract that names these hosts instead: for a
+// standard, which names none, or for an API that is reached under another name. In
+// a client that also holds the original, the copy needs a Name of its own.
 func On(c oncehttp.Contract, hosts ...string) oncehttp.Contract {
 	c.Match.Hosts = hosts
 	return c

@@ -2,17 +2,18 @@
 // [oncehttp.Contract] literals, each with its source and the day it was read.
 //
 // A contract whose Proof is ProofSecondary or ProofUnknown is here so that its
-// requests are recorded and told honestly; it never causes an automatic resend.
+// requests are recorded and reported honestly; it never causes an automatic resend.
 // An API that takes no key has a contract without a carrier: what is ambiguous is
 // Pending and never sent again.
 //
 // [All] returns those that name their hosts, [For] those of one host. A contract
-// that names none is of a standard, or of an API whose host each customer is told,
-// or would promise too much at the API's own host: its variable says which, and [On]
-// sets the hosts of a copy.
+// names no host where it is of a standard, where the API tells each customer a host
+// of their own, or where it would promise too much at the API's own host: the
+// contract's variable says which, and [On] sets the hosts of a copy.
 //
-// What each says of the key, how long the API remembers it, and how well that is
-// proved. Where an API does not say how long, five minutes are counted on:
+// The table says where each contract's key travels, how long the API remembers it,
+// and how well that is proved. Where an API does not say how long, a key is trusted
+// for five minutes:
 //
 //	contract                               key                                    window    proof
 //	stripe-v1                              Idempotency-Key                        24 h      vendor
