@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// A Profile is how an API keeps and words its side of the bargain. The zero value
-// is that of the IETF draft of the Idempotency-Key header, with raw keys and the
-// usual marker. Profiles are data: see [ParseProfile] and [Profiles]. In JSON the
-// fields have their names below with a small first letter, durations are texts
-// as "24h", and answers are {"status": 409, "header": {"A": "b"}, "body": "..."}.
+// A Profile is how an API keeps its side of the bargain, and how it words its
+// answers. The zero value follows the IETF draft of the Idempotency-Key header, with
+// raw keys and the usual marker. Profiles are data: see [ParseProfile] and
+// [Profiles]. In JSON the fields have the names below with a small first letter,
+// durations are strings such as "24h", and answers are
+// {"status": 409, "header": {"A": "b"}, "body": "..."}.
 //
 // In the body and header of every answer here {key} stands for the request's
-// key and {id} for what the key's effect is called ([Effect].ID).
+// key, and {id} for the ID of the key's effect ([Effect].ID).
 type Profile struct {
 	Name string `json:"name,omitzero"`
 	// Source of the facts, for the reader.
@@ -45,29 +46,29 @@ type Profile struct {
 	// KeyIgnored lists the methods whose key is ignored: each such request
 	// executes. "*" is every method.
 	KeyIgnored []string `json:"keyIgnored,omitempty"`
-	// Scope lists what a key is known together with, beside tenant and
-	// [Config].Operation. Where it is not nil the default of [Config].Tenant is
-	// that there is one tenant, whatever the credential, unless it is listed.
+	// Scope lists what a key is known together with, besides the tenant and
+	// [Config].Operation. Where it is not nil, and does not list the credential, the
+	// default of [Config].Tenant is one tenant for all credentials.
 	Scope []Scope `json:"scope,omitzero"`
-	// Compared says what is compared of a request whose key is known.
+	// Compared says which parts of a request are compared when its key is known.
 	Compared Compared `json:"compared,omitzero"`
 
 	// TTL is how long a key is remembered where [Config].TTL is not set. Default
 	// 24 h; negative: for ever.
 	TTL time.Duration `json:"-"`
 	// FromCompletion counts the TTL from the end of the first execution, not from
-	// the first request; FromStamp from the time that a companion tells.
+	// the first request; FromStamp from the time that a companion gives.
 	FromCompletion bool `json:"fromCompletion,omitzero"`
 	FromStamp      bool `json:"fromStamp,omitzero"`
-	// Expired answers a key that has expired, and with FromStamp whatever tells a
-	// time older than the TTL. Default: it counts as new.
+	// Expired answers a key that has expired, and with FromStamp any request that
+	// gives a time older than the TTL. Default: the key counts as new.
 	Expired Answer `json:"expired,omitzero"`
 
 	// Success is what an execution answers where [Config].Execute is not set.
 	// Default: 201 with {"id": "effect-000001"}.
 	Success Answer `json:"success,omitzero"`
-	// Released lists the statuses that are not stored without an effect: the key
-	// counts as new afterwards. "5xx" is a class. Default, when nil: those that
+	// Released lists the statuses that are not stored where there was no effect:
+	// the key then counts as new. "5xx" is a class. Default, when nil: those that
 	// speak of the moment and not of the request (401, 403, 408, 409, 423, 425,
 	// 429, 5xx). Empty but not nil: every answer is stored.
 	Released []string `json:"released,omitzero"`
@@ -90,31 +91,31 @@ type Profile struct {
 	// Default: nothing does.
 	Ignored Mark `json:"ignored,omitzero"`
 	// Origin marks every answer of the API itself, errors too; answers that play
-	// something in between never carry it. A body that says something at its
+	// something in between never carry it. A body that already has a value at its
 	// pointer keeps that. Default: no such mark.
 	Origin Mark `json:"origin,omitzero"`
 
 	// InFlight answers a repeat while the first request still runs; a status of
-	// 102 is sent as such, and no other follows. Default: 409, Retry-After: 1,
-	// code idempotency_in_progress. InFlightWaits lets the repeat wait for the
-	// first to end instead; InFlightExecutes carries it out as well.
+	// 102 is sent as an interim answer, and no final one follows. Default: 409,
+	// Retry-After: 1, code idempotency_in_progress. Instead, InFlightWaits lets the
+	// repeat wait for the first to end, and InFlightExecutes carries it out as well.
 	InFlight         Answer `json:"inFlight,omitzero"`
 	InFlightWaits    bool   `json:"inFlightWaits,omitzero"`
 	InFlightExecutes bool   `json:"inFlightExecutes,omitzero"`
 	// OnMismatch is what the API does with a known key and another request.
-	// Mismatch answers it, where it is refused (default: 422, code
+	// Mismatch is the answer where that request is refused (default: 422, code
 	// idempotency_key_mismatch) or dropped (default: 200 with {}).
 	Mismatch   Answer     `json:"mismatch,omitzero"`
 	OnMismatch OnMismatch `json:"onMismatch,omitzero"`
 	// Indeterminate answers a repeat of a request that was running when the
 	// server crashed. Default: 409 idempotency_indeterminate.
 	Indeterminate Answer `json:"indeterminate,omitzero"`
-	// KeysDown answers where keys cannot be looked up ([Fault].KeysDown): nothing
-	// is done. Default: 503 idempotency_store_down. KeysDownExecutes carries the
-	// request out without its key instead.
+	// KeysDown is the answer while keys cannot be looked up ([Fault].KeysDown):
+	// nothing is done. Default: 503 idempotency_store_down. KeysDownExecutes carries
+	// the request out without its key instead.
 	KeysDown         Answer `json:"keysDown,omitzero"`
 	KeysDownExecutes bool   `json:"keysDownExecutes,omitzero"`
-	// Throttled answers what is over [Config].PerSecond. Default: 429,
+	// Throttled answers requests beyond [Config].PerSecond. Default: 429,
 	// Retry-After: 1, code rate_limited.
 	Throttled Answer `json:"throttled,omitzero"`
 
@@ -134,10 +135,10 @@ const (
 	MismatchIgnored OnMismatch = "ignored"
 	// MismatchExecutes takes the request for a new one, without a key.
 	MismatchExecutes OnMismatch = "executes"
-	// MismatchOverwrites carries it out in place of the first, once that has
-	// ended: the first effect stays in the ledger, marked Overwritten.
+	// MismatchOverwrites carries the request out in place of the first, once that
+	// has ended: the first effect stays in the ledger, marked Overwritten.
 	MismatchOverwrites OnMismatch = "overwrites"
-	// MismatchDrops says success, and does nothing.
+	// MismatchDrops reports success, and does nothing.
 	MismatchDrops OnMismatch = "drops"
 )
 

@@ -23,15 +23,16 @@ request of yours about a dozen times. EACH OF THEM MAY HAVE AN EFFECT: use a tes
 account, and a request whose effects do no harm. Nothing is sent unless -i-own
 names the host of -url.
 
-In the body {n} stands for a number that is another for each check, so that the
-body sent with a known key can differ, and effects do not collide. A body without
-{n} leaves that check out.
+In the body {n} stands for a number that changes from check to check, so that
+another body can be sent with a known key, and effects do not collide. With a body
+without {n} the check of another body is left out.
 
 It does not find out how long a key is remembered, nor what becomes of a request
 that the API fails at (5xx): neither can be brought about from outside.
 
-exit codes: 0 nothing contradicts the contract, 1 something does, 2 nothing was
-sent because the flags are wrong, 3 the probe could not be carried out
+exit codes: 0 something agrees with the contract and nothing contradicts it,
+1 something contradicts it, 2 nothing was sent because the flags are wrong,
+3 the probe could not be carried out, or found nothing out
 
 `
 
@@ -59,20 +60,20 @@ func optionsOf(args []string, sh shell) (options, error) {
 	flags := flag.NewFlagSet("oncehttp probe", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	name := flags.String("contract", "", "`name` of the contract: "+common+", or one of those that -list shows")
-	target := flags.String("url", "", "where to send the requests; for a key in the path with {key} where it stands")
-	own := flags.String("i-own", "", "the `host` of -url, with the port if that has one: says that you may have effects there")
+	target := flags.String("url", "", "where to send the requests; if the key travels in the path, with {key} in its place")
+	own := flags.String("i-own", "", "the `host` of -url, with its port if it has one: says that you may have effects there")
 	method := flags.String("method", http.MethodPost, "of the requests")
 	body := flags.String("body", "", "`file` with the body, - for the standard input")
 	bad := flags.String("bad-body", "", "`file` with a body that the API refuses, to see whether it keeps refusals under a key")
-	flags.Func("header", "a header of the requests, as `'Name: value'`, may be repeated; for credentials use -auth-env", func(s string) error {
+	flags.Func("header", "a header of the requests, as `'Name: value'`; may be given several times; for credentials use -auth-env", func(s string) error {
 		headers = append(headers, s)
 		return nil
 	})
 	auth := flags.String("auth-env", "", "environment `variable` that holds the credential, with Bearer in front if the API wants it")
 	authHeader := flags.String("auth-header", "Authorization", "`name` of the header that takes the credential")
 	id := flags.String("id", "", "JSON `pointer` to what an answer calls its effect, as /data/id (default: found by comparing answers)")
-	first := flags.Int("n", 101, "the first number that stands for {n}")
-	flags.IntVar(&o.most, "effects", mostRequests, "the most requests to send, since each may have an effect; checks are left out from the last")
+	first := flags.Int("n", 101, "the first number that is put in place of {n}")
+	flags.IntVar(&o.most, "effects", mostRequests, "the most requests to send, since each may have an effect; if that is too few, the last checks are left out")
 	flags.DurationVar(&o.pace.pause, "pause", time.Second, "between two requests")
 	flags.DurationVar(&o.pace.timeout, "timeout", 30*time.Second, "of one request")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would be sent, and send nothing")

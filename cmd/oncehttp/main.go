@@ -3,10 +3,10 @@
 //
 // A client that repeats a request after a time-out relies on what the API does
 // with a key that it has seen before. Documentation is silent or wrong on much of
-// it. The probe sends a request of yours about a dozen times, each time so that
-// the answer tells something: the same key twice, twice at once, with another
-// body, after a refusal, too long, not at all. It prints what the contract
-// declares, what was seen, and whether the one agrees with the other:
+// it. The probe sends a request of yours about a dozen times: with the same key
+// twice in a row, twice at once, with another body, and after a refusal; with a key
+// that is too long; and without a key. It prints what the contract declares, what
+// was seen, and whether the two agree:
 //
 //	oncehttp probe -contract stripe-v1 \
 //		-url https://api.stripe.com/v1/customers -body customer.form \

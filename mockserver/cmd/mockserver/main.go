@@ -38,13 +38,13 @@ import (
 
 const usage = `usage: mockserver [flags]
 
-An HTTP API that honours idempotency keys and fails as scripted. A script holds a
-fault a request, with the fields of mockserver.Fault in small letters; this one
-loses an answer after the effect, then refuses once:
+An HTTP API that honours idempotency keys and fails as scripted. A script holds one
+fault per request, with the fields of mockserver.Fault, their first letter small;
+this one loses an answer after the effect, then refuses once:
 
     [{"commit": true, "see": "reset"}, {"status": 503, "header": {"Retry-After": "2"}}]
 
-What came and what took effect is shown at /.mockserver/ and, as JSON, at
+What was received and what took effect is shown at /.mockserver/ and, as JSON, at
 /.mockserver/ledger.json.
 
 `
