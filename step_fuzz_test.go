@@ -237,8 +237,8 @@ func FuzzStep(f *testing.F) {
 			t.Skip("longer ones show nothing new")
 		}
 		r, err := decodeRecord(Entry{ID: uuid.UUID{7}, Revision: uint64(settings & 1), Record: text, Copied: copied})
-		if err != nil || r.aged() && r.First.IsZero() {
-			return // nothing writes an exposed record without the time of its exposure
+		if err != nil || r.Begun.At.IsZero() || r.aged() && r.First.IsZero() {
+			return // nothing writes a record without the time of its beginning, nor an exposed one without that of its exposure
 		}
 		s := &stepped{t: t, m: machine{rec: r, next: r, out: command{record: r}}, now: stepStart}
 		s.p = steppedPolicy(settings, s.now)

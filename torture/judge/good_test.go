@@ -192,6 +192,26 @@ var honest = map[string]func() *story{
 		s.is(judge.OpRead, s.done(1))
 		return s
 	},
+	"a forced Rejected that a person takes back, and the rest of the answer": func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		s.save()
+		x := s.send()
+		s.receive(x)
+		s.resolve(oncehttp.Rejected, true)
+		s.effect()
+		s.is(judge.OpRead, s.no(oncehttp.Refused, 1))
+		s.resolve(oncehttp.Confirmed, false)
+		s.answer(x, 201) // its body is cut short
+		s.save()
+		cut := s.done(1)
+		cut.Response.BodyIncomplete = true
+		s.tells(do, cut)
+		do = s.call(judge.OpDo)
+		s.attempt(false, 201)
+		s.tells(do, s.done(2))
+		return s
+	},
 	"a person makes a refusal for the moment one for good": func() *story {
 		s := newStory(judge.Keyed)
 		do := s.call(judge.OpDo)

@@ -138,7 +138,7 @@ var sendRules = []Rule{
 				if s.Seq < o.Return || v.savedBetween(o.Return, s.Seq) == 0 {
 					continue // its save came before
 				}
-				if o.Outcome.State == oncehttp.Rejected && o.Outcome.Reason == oncehttp.Unauthorized && v.asksAgain(o, s.Seq) {
+				if o.Outcome.State == oncehttp.Rejected && (o.Outcome.Reason == oncehttp.Unauthorized && v.asksAgain(o, s.Seq) || v.takenBack(o, s.Seq)) {
 					continue
 				}
 				bad("%s at %d told %s (%s); it was sent at %d", o.Kind, o.Return, o.Outcome.State, o.Outcome.Reason, s.Seq)
@@ -236,6 +236,15 @@ func (v *view) asksAgain(told *Op, by int64) bool {
 	return slices.ContainsFunc(v.ops, func(o *Op) bool {
 		return o != told && o.Kind == OpDo && o.Call < by && !o.over(told.Call)
 	})
+}
+
+// takenBack: by then a person may have confirmed what was told Rejected, and there
+// was a success, whose body may be missing.
+func (v *view) takenBack(told *Op, by int64) bool {
+	confirmed := func(o *Op) bool {
+		return o.Resolved.State == oncehttp.Confirmed && !o.over(told.Call)
+	}
+	return v.resolved(by, confirmed) && slices.ContainsFunc(v.sends, func(s *Send) bool { return s.Seq < by && s.Status/100 == 2 })
 }
 
 // asked is when the server wants to be asked again. It and the client have one

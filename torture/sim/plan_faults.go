@@ -136,10 +136,9 @@ func (p *Plan) newFault(d dice, a Action, n int) (f mockserver.Fault, kind fault
 	case faultLost:
 		f = mockserver.Fault{Commit: true, See: pick(d, mockserver.SeeReset, mockserver.SeeClose)}
 	case faultSilent:
-		f = mockserver.Fault{Commit: d.chance(0.5), See: mockserver.SeeNothing}
-		if a.Protection == judge.Unprotected { // nothing of ours ends the wait
-			f.See, f.After = mockserver.SeeClose, time.Minute
-		}
+		// Longer than any attempt's time-out. It ends, because nothing of ours ends the
+		// wait of an attempt that is unprotected, or whose contract is distrusted.
+		f = mockserver.Fault{Commit: d.chance(0.5), See: mockserver.SeeClose, After: time.Minute}
 	case faultLate:
 		f = mockserver.Fault{Commit: true, See: pick(d, mockserver.SeeReset, mockserver.SeeClose), Late: d.upTo(p.API.Arrives)}
 		if f.Late == 0 {
