@@ -16,6 +16,9 @@ type part struct {
 	told  told
 	// rec is held while it is executed; nil without a claim.
 	rec *record
+	// awaited is what the request has waited for: its answer is this one's too,
+	// though the key may have expired meanwhile.
+	awaited *record
 	// done: another request, or another item of this one, stands for it.
 	done bool
 }
@@ -101,7 +104,10 @@ func (x *exchange) claim(parts []*part) (rec *record, v verdict, p past) {
 			c.done = true
 			continue
 		}
-		rec, one := x.store.claim(c.id, c.print, c.told, now)
+		rec, one := c.awaited, replay
+		if rec == nil || rec.state != stored || rec.print != c.print {
+			rec, one = x.store.claim(c.id, c.print, c.told, now)
+		}
 		switch one {
 		case granted:
 			v, c.rec, mine[c.id] = granted, rec, true
@@ -111,6 +117,7 @@ func (x *exchange) claim(parts []*part) (rec *record, v verdict, p past) {
 				first = rec
 			}
 		default:
+			c.awaited = rec
 			x.giveUp(parts)
 			return rec, one, x.pastOf(rec)
 		}

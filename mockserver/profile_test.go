@@ -131,6 +131,22 @@ func TestARepeatMayWaitForTheFirstToEnd(t *testing.T) {
 	})
 }
 
+func TestARepeatThatHasWaitedIsAnsweredThoughTheKeyHasExpiredMeanwhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := mockserver.Memory(mockserver.Config{Work: time.Hour, TTL: time.Minute, Profile: mockserver.Profile{InFlightWaits: true}})
+		defer s.Close()
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { assert.Equal(t, 201, pay(t, s, "k", `{}`).status) })
+		}
+		wg.Wait()
+		assert.Equal(t, 1, s.Effects("k"))
+		assert.Equal(t, 201, pay(t, s, "k", `{}`).status)
+		assert.Equal(t, 2, s.Effects("k"), "the key is over for who comes now")
+	})
+}
+
 func TestTheRateIsLimitedBeforeTheKeyIsLookedAt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
