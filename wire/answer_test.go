@@ -94,10 +94,10 @@ func TestAStatusDecidesOnceItsHeaderIsWhole(t *testing.T) {
 		"many fields":                {script: script{whole: floods(20, true)}, want: confirmed},
 		"fields over the limit":      {script: script{whole: floods(200, true)}, want: unknown},
 		"CONTINUATION without end":   {script: script{whole: floods(20_000, false)}, want: unknown},
-		"no END_STREAM":              {script: script{whole: begins(-1, says(false, "{}"))}, timeout: short, want: left(cutOff)},
-		"no END_STREAM, length said": {script: script{whole: begins(2, says(false, "{}"))}, timeout: short, want: left(cutOff)},
+		"no END_STREAM":              {script: script{whole: begins(-1, says(false, "{}"))}, timeout: brief, want: left(cutOff)},
+		"no END_STREAM, length said": {script: script{whole: begins(2, says(false, "{}"))}, timeout: brief, want: left(cutOff)},
 		"a body without end":         {script: script{whole: begins(-1, storms(5000, func(f *http2.Framer, r request) error { return f.WriteData(r.id, false, make([]byte, 1000)) }, nothing))}, want: tooLong},
-		"a body that drips":          {script: script{whole: begins(1000, drips)}, timeout: short, want: left(cutOff)},
+		"a body that drips":          {script: script{whole: begins(1000, drips)}, timeout: brief, want: left(cutOff)},
 		"a length too long":          {script: script{whole: begins(10, says(true, "{}"))}, want: cutOff},
 		"a length too short":         {script: script{whole: begins(2, says(true, "{}{}{}"))}, want: cutOff},
 		"two lengths": {script: script{whole: also(func(c *conn, r request) {
@@ -108,7 +108,7 @@ func TestAStatusDecidesOnceItsHeaderIsWhole(t *testing.T) {
 		"early refusal":               {script: script{head: func(c *conn, r request) { c.reply(r, "413") }, stingy: true}, body: large, want: rejected},
 		"early refusal, NO_ERROR":     {script: script{head: also(func(c *conn, r request) { c.reply(r, "413") }, resets(http2.ErrCodeNo)), stingy: true}, body: large, want: rejected},
 		"early refusal, an error":     {script: script{head: also(func(c *conn, r request) { c.reply(r, "413") }, resets(http2.ErrCodeCancel)), stingy: true}, body: large, want: rejected},
-		"early header, no more":       {script: script{head: begins(2), stingy: true}, body: large, timeout: short, want: left(cutOff)},
+		"early header, no more":       {script: script{head: begins(2), stingy: true}, body: large, timeout: brief, want: left(cutOff)},
 		"early success, then closed":  {script: script{head: also((*conn).answer, (*conn).hangUp)}, body: large, want: confirmed},
 		"early header, then NO_ERROR": {script: script{head: begins(2, resets(http2.ErrCodeNo))}, body: large, want: cutOff},
 	})

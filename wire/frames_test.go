@@ -193,7 +193,7 @@ func (c *conn) data(id uint32, end bool, text string) error {
 // and then drops such a one from its pool and leaves it open.
 func (c *conn) goAway(last uint32, code http2.ErrCode) {
 	c.write(func(f *http2.Framer) error { return f.WriteGoAway(last, code, nil) })
-	c.Conn.SetReadDeadline(time.Now().Add(2 * time.Second))
+	c.Conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 }
 
 func (c *conn) reset(id uint32, code http2.ErrCode) {

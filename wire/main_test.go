@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	flag.Set("test.parallel", "16")
 	before := runtime.NumGoroutine()
 	code := m.Run()
-	for deadline := time.Now().Add(3 * time.Second); code == 0 && runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(timely); code == 0 && runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			fmt.Fprintln(os.Stderr, "goroutines are left:")
 			pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)

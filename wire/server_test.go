@@ -128,12 +128,12 @@ func serve(t testing.TB, secure *tls.Config, handle func(*server, net.Conn)) *se
 }
 
 // hangUp ends our side, so that what was written arrives, and lets the other
-// side have a second to end.
+// side have ten seconds to end.
 func hangUp(conn net.Conn) {
 	if c, ok := conn.(interface{ CloseWrite() error }); ok {
 		c.CloseWrite()
 	}
-	conn.SetReadDeadline(time.Now().Add(time.Second))
+	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 }
 
 // identity is a certificate for 127.0.0.1, and the pool that trusts it.

@@ -155,10 +155,12 @@ type call struct {
 	header  http.Header
 }
 
-// timely is a time-out that nothing should reach; short is for silent servers.
+// timely is a time-out that nothing reaches, on a busy machine either; short is
+// for silent servers, brief for those of which the header must come in time.
 const (
-	timely = 5 * time.Second
+	timely = time.Minute
 	short  = 200 * time.Millisecond
+	brief  = time.Second
 )
 
 // run makes the call, and holds what is told against the server's ledger.
@@ -172,7 +174,7 @@ func (c call) run(t *testing.T, s *server) {
 	require.NoError(t, err)
 	defer client.Close()
 
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*timely)
 	defer cancel()
 	if c.shape.once() {
 		go c.leave(ctx, cancel, s)
@@ -204,7 +206,7 @@ func (c call) run(t *testing.T, s *server) {
 		got.attempts = min(got.attempts, c.want.attempts) // one that got no connection leaves the next free
 	}
 	assert.Equal(t, c.want, got, "last cause: %v", o.Err)
-	assert.LessOrEqual(t, elapsed, time.Duration(o.Attempts)*c.timeout+2*time.Second)
+	assert.LessOrEqual(t, elapsed, time.Duration(o.Attempts)*c.timeout+timely)
 	known, err := client.Outcome(t.Context(), "order-42/charge")
 	require.NoError(t, err)
 	assert.Equal(t, o.Attempts, known.Attempts)
@@ -215,7 +217,7 @@ func (c call) run(t *testing.T, s *server) {
 	assert.Eventually(t, func() bool {
 		c.base.(interface{ CloseIdleConnections() }).CloseIdleConnections()
 		return s.now().conns == 0
-	}, 5*time.Second, 2*time.Millisecond, "connections are left")
+	}, timely, 2*time.Millisecond, "connections are left")
 	saw := s.now()
 	if c.want.any {
 		assert.LessOrEqual(t, saw.heads, o.Attempts, "sends and attempts")
@@ -239,7 +241,7 @@ func (c call) run(t *testing.T, s *server) {
 // that is the only one has no time-out of its own.
 func (c call) leave(ctx context.Context, cancel func(), s *server) {
 	defer cancel()
-	for deadline := time.Now().Add(2 * time.Second); s.now().heads == 0 && time.Now().Before(deadline) && ctx.Err() == nil; {
+	for deadline := time.Now().Add(10 * time.Second); s.now().heads == 0 && time.Now().Before(deadline) && ctx.Err() == nil; {
 		time.Sleep(5 * time.Millisecond)
 	}
 	select {
@@ -310,7 +312,7 @@ func each(t *testing.T, ways []string, rows map[string]row) {
 					if c.timeout == 0 || c.want == confirmed(sh) {
 						c.timeout = timely
 					}
-					c.want.any = c.want.any || c.timeout == short // a busy machine may take as long to connect
+					c.want.any = c.want.any || c.timeout < timely // a busy machine may take as long to connect
 					c.run(t, s)
 				})
 			}
