@@ -76,7 +76,7 @@ func TestUnderFaultsNothingIsLeftOpen(t *testing.T) {
 		var bodies openCount
 		c, err := oncehttp.Open(journalPath(t), oncehttp.Config{
 			Transport: bodies.of(transport), MaxResponseBody: 16 << 10, Gate: oncehttp.Gate{Off: true},
-			Retry:     oncehttp.Retry{Base: time.Millisecond, Cap: 4 * time.Millisecond, AttemptTimeout: 5 * time.Second},
+			Retry:     oncehttp.Retry{Base: time.Millisecond, Cap: 4 * time.Millisecond, AttemptTimeout: 30 * time.Second},
 			Contracts: []oncehttp.Contract{oncehttp.IdempotencyKey("*", time.Hour)},
 		})
 		require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestUnderFaultsNothingIsLeftOpen(t *testing.T) {
 		all.Wait()
 		t.Logf("%d calls in %v, %d of them answered; %d answers, %d connections, at most %d at a time",
 			settled.Load()+pending.Load(), time.Since(begun).Round(time.Millisecond), settled.Load(), bodies.all.Load(), sockets.all.Load(), sockets.top.Load())
-		assert.Less(t, time.Since(begun), longest+5*time.Second)
+		assert.Less(t, time.Since(begun), longest+time.Minute)
 		assert.Greater(t, settled.Load(), pending.Load(), "most calls get an answer")
 
 		require.NoError(t, c.Close())
@@ -108,7 +108,7 @@ func TestUnderFaultsNothingIsLeftOpen(t *testing.T) {
 		soonTrue(t, "no connection is left", func() bool { return sockets.now.Load() == 0 })
 	})
 	var stacks bytes.Buffer
-	for deadline := time.Now().Add(2 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		stacks.Reset()
 		require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 1))
 		if !strings.Contains(stacks.String(), `"hygiene":`) {
@@ -151,7 +151,7 @@ func callOfEveryKind(ctx context.Context, c *oncehttp.Client, url string, i int6
 
 func soonTrue(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Second); !is(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			require.Fail(t, "not so: "+what)
 		}

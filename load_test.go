@@ -60,7 +60,7 @@ func TestManyCallersOfFewActionsMakeOneEffectEach(t *testing.T) {
 			all.Go(func() {
 				n := i % actions
 				action := fmt.Sprintf("pay-%d", n)
-				for range 20 {
+				for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 					o, err := c.Do(action, post(t, srv.URL+"/payments", fmt.Sprintf(`{"n":%d}`, n)))
 					if errors.As(err, new(*oncehttp.PendingError)) {
 						continue
@@ -84,11 +84,10 @@ func TestManyCallersOfFewActionsMakeOneEffectEach(t *testing.T) {
 		assert.Equal(t, actions, srv.EffectsTotal())
 		assert.Empty(t, running.twice)
 	}()
-	for range 100 {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if runtime.NumGoroutine() <= before+5 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	stacks := make([]byte, 1<<20)
 	assert.Fail(t, "goroutines are left", "%d of %d\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])

@@ -21,11 +21,11 @@ func TestAnAttemptTimesOutAlsoWhileItsBodyIsStalledBehindAnAnswer(t *testing.T) 
 	t.Parallel()
 	srv := stalledBehind(t, "application/json")
 	c := open(t, journalPath(t), oncehttp.Config{Transport: srv.Client().Transport,
-		Retry: oncehttp.Retry{MaxAttempts: 2, Base: time.Millisecond, AttemptTimeout: 300 * time.Millisecond}})
+		Retry: oncehttp.Retry{MaxAttempts: 2, Base: time.Millisecond, AttemptTimeout: 2 * time.Second}})
 	began := time.Now()
 	o, err := c.Do("pay-1", post(t, srv.URL, strings.Repeat("x", 4<<20)))
 	require.NoError(t, err)
-	assert.Less(t, time.Since(began), 10*time.Second)
+	assert.Less(t, time.Since(began), time.Minute)
 	want{oncehttp.Confirmed, "", 2, false, false}.check(t, o)
 	assert.True(t, o.Response.BodyIncomplete)
 }
@@ -48,7 +48,7 @@ func TestAStreamEndsWithItsContextAlsoWhileTheRequestIsStalled(t *testing.T) {
 	select {
 	case err := <-ended:
 		assert.Error(t, err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		assert.Fail(t, "the read goes on")
 	}
 }

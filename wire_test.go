@@ -142,7 +142,7 @@ func TestAHeaderThatDripsIsNoAnswer(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	})
-	c := open(t, journalPath(t), oncehttp.Config{Retry: oncehttp.Retry{MaxAttempts: 2, AttemptTimeout: 50 * time.Millisecond, Base: time.Millisecond}})
+	c := open(t, journalPath(t), oncehttp.Config{Retry: oncehttp.Retry{MaxAttempts: 2, AttemptTimeout: time.Second, Base: time.Millisecond}})
 	o, err := c.Do("pay-1", post(t, url, payment))
 	require.ErrorAs(t, err, new(*oncehttp.PendingError))
 	want{oncehttp.Pending, oncehttp.Unknown, 2, true, false}.check(t, o)
