@@ -182,7 +182,7 @@ func TestTheKeyIsInTheRequestOnceAndTheSameAtEveryAttempt(t *testing.T) {
 					o = resumed
 				}
 				return o.State == oncehttp.Confirmed
-			}, 10*time.Second, 10*time.Millisecond)
+			}, time.Minute, 10*time.Millisecond)
 			c.requireSent(t, srv, o.Key, 6)
 
 			again, err := client.Do("pay-1", c.request(t, srv.URL, c.ownURI, c.ownBody))

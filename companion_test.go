@@ -195,7 +195,7 @@ func TestACompanionIsNoCredentialWhateverItsName(t *testing.T) {
 			require.NotEqual(t, oncehttp.NeedsCredentials, o.Reason)
 		}
 		return len(srv.requests()) == 5
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	for _, sent := range srv.requests() {
 		require.Equal(t, []string{"Mon, 30 Nov 2020 02:08:42 GMT"}, sent.header["X-Token-Date"])
 	}

@@ -128,7 +128,7 @@ func resumed(t *testing.T, client *oncehttp.Client) []*oncehttp.Outcome {
 			told = append(told, outcome)
 		}
 		return len(told) > 0
-	}, 10*time.Second, 2*time.Millisecond)
+	}, time.Minute, 2*time.Millisecond)
 	return told
 }
 
