@@ -91,7 +91,7 @@ func (j job) trace(t testing.TB, more ...string) *run {
 // run runs a job, under a command if one is given.
 func (j job) run(t testing.TB, under ...string) *run {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	c := j.command(ctx, under...)
 	var stderr bytes.Buffer

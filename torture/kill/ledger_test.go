@@ -6,7 +6,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/oncehttp/oncehttp/mockserver"
 )
@@ -39,7 +38,7 @@ func (b bookkeeper) requests() ([]request, error)         { return readLines[req
 func (b bookkeeper) quiet() error { return b.ask("/quiet") }
 
 func (b bookkeeper) ask(path string) error {
-	c := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	c := http.Client{Timeout: limit, Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := c.Get(b.URL + path)
 	if err == nil {
 		err = resp.Body.Close()

@@ -83,7 +83,7 @@ func (w *world) startClient(j job) (*process, error) {
 }
 
 // limit is how long a process may take to get somewhere.
-const limit = 30 * time.Second
+const limit = 2 * time.Minute
 
 var (
 	errEnded = errors.New("the process ended before it got there")

@@ -46,7 +46,7 @@ const (
 func config(adopt bool) oncehttp.Config {
 	cfg := oncehttp.Config{
 		AdoptCopy: adopt,
-		Retry:     oncehttp.Retry{Base: 4 * time.Millisecond, Cap: 4 * time.Millisecond, AttemptTimeout: 10 * time.Second},
+		Retry:     oncehttp.Retry{Base: 4 * time.Millisecond, Cap: 4 * time.Millisecond, AttemptTimeout: time.Minute},
 	}
 	for _, kind := range []string{"keyed", "refuse", "void"} {
 		contract := oncehttp.IdempotencyKey("127.0.0.1", 24*time.Hour)
