@@ -56,7 +56,7 @@ func sayTold(o *oncehttp.Outcome) {
 
 // killConfig is the same in every life. What is below /plain has no contract.
 func killConfig() oncehttp.Config {
-	cfg := oncehttp.Config{Retry: oncehttp.Retry{Base: time.Millisecond, Cap: 4 * time.Millisecond, AttemptTimeout: 2 * time.Second}}
+	cfg := oncehttp.Config{Retry: oncehttp.Retry{Base: time.Millisecond, Cap: 4 * time.Millisecond, AttemptTimeout: 30 * time.Second}}
 	for _, path := range []string{"/keyed", "/refuse"} {
 		contract := oncehttp.IdempotencyKey("127.0.0.1", 24*time.Hour)
 		contract.Match.Path = path
