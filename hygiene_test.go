@@ -101,8 +101,9 @@ func TestUnderFaultsNothingIsLeftOpen(t *testing.T) {
 
 		require.NoError(t, c.Close())
 		soonTrue(t, "every body is closed", func() bool { return bodies.now.Load() == 0 })
-		// net/http gives a connection's place away just before it closes it.
-		assert.LessOrEqual(t, sockets.top.Load(), int64(connections+2))
+		// net/http gives a connection's place away just before it closes it; without
+		// the limit there would be as many as callers.
+		assert.LessOrEqual(t, sockets.top.Load(), int64((connections+callers)/2))
 		soonTrue(t, "only idle connections are left", func() bool { return sockets.now.Load() <= idle })
 		transport.CloseIdleConnections()
 		soonTrue(t, "no connection is left", func() bool { return sockets.now.Load() == 0 })
