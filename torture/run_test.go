@@ -90,7 +90,7 @@ func TestAPartThatThisMachineCannotRunIsTriedOnceAndSaid(t *testing.T) {
 
 func TestNothingBeginsAfterTheDeadlineAndAnInterruptEndsWhatRuns(t *testing.T) {
 	t.Parallel()
-	tt, _ := scripted(t, -time.Second, time.Minute, 100, map[string]string{"a": `echo "tally: seeds=1"; exec sleep 600`})
+	tt, _ := scripted(t, -time.Second, 5*time.Minute, 100, map[string]string{"a": `echo "tally: seeds=1"; exec sleep 300`})
 	assert.Empty(t, tt.sum)
 
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -103,7 +103,9 @@ func TestNothingBeginsAfterTheDeadlineAndAnInterruptEndsWhatRuns(t *testing.T) {
 		}
 		interrupt()
 	})
-	tt.run(ctx, time.Now().Add(time.Hour))
+	begun := time.Now()
+	tt.run(ctx, begun.Add(time.Hour))
+	assert.Less(t, time.Since(begun), 2*time.Minute, "nothing was left to end by itself")
 	interrupt()
 	watch.Wait()
 	assert.Empty(t, tt.bad)
