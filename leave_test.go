@@ -124,8 +124,8 @@ func TestACallerWhoLeavesIsToldAtOnceWhereverTheCallIs(t *testing.T) {
 				require.NoError(b, b.c.Close())
 			}, slow, s.change)
 		})
-		// On real sockets, where the machine may be slow, but no stage ends within
-		// the bound by itself.
+		// On real sockets, where the machine may be slow: a call that nobody ended
+		// would take longer, or end well.
 		t.Run(name+", on sockets", func(t *testing.T) {
 			t.Parallel()
 			b := &bench{T: t, srv: mockserver.Start(s.server), path: journalPath(t)}
