@@ -354,10 +354,13 @@ var AWSEFS = oncehttp.Contract{
 		Items: "/FileSystems", Where: "/CreationToken", Reference: "/FileSystemId",
 		State: "/LifeCycleState", Is: []string{"available", "creating", "updating"},
 	}},
-	Pin:     oncehttp.PinHost,
-	Proof:   oncehttp.ProofVendor,
-	AsOf:    "2026-10-06",
-	Sources: []string{"github.com/boto/botocore@0e6e2404b8:botocore/data/efs/2015-02-01/service-2.json"},
+	Pin:   oncehttp.PinHost,
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
+	Sources: []string{
+		"github.com/boto/botocore@0e6e2404b8:botocore/data/efs/2015-02-01/service-2.json",
+		"https://docs.aws.amazon.com/efs/latest/ug/file-system-state.html",
+	},
 }
 
 // AWSRoute53 creates a hosted zone. A repeat is told as an error, 409, which does

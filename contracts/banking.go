@@ -144,6 +144,7 @@ var WiseTransfers = oncehttp.Contract{
 		"https://docs.wise.com/guides/product/send-money/standard-api-transfers",
 		"https://docs.wise.com/api-docs/api-reference/transfer",
 		"https://github.com/api-evangelist/wise@3c9126afed:openapi/_original/wise-platform-openapi.yml",
+		"https://docs.wise.com/guides/product/send-money/tracking/transfer-statuses",
 	},
 }
 

@@ -74,6 +74,11 @@ func disguises() []disguise {
 			{"conflict", says(409, `{}`), running, running, ""},
 			{"refusal", plain, refused, unknown, ""},
 		}},
+		{of(RazorpayRefunds), []worded{
+			{"conflict", says(409, `{}`), running, running, ""},
+			{"mismatch", says(400, `{"error":{"code":"BAD_REQUEST_ERROR","description":"Different request with the same idempotency key has already been processed."}}`), refused, unknown, ""},
+			{"refusal", plain, refused, unknown, ""},
+		}},
 		{of(RazorpayPayouts), []worded{
 			{"conflict", says(409, `{}`), running, running, ""},
 			{"failed, in a 200", says(200, `{"id":"pout_1","status":"failed"}`), "Rejected StoredFailure", spent, ""},
@@ -158,6 +163,16 @@ func disguises() []disguise {
 			{"known key", says(409, `{"Type":"idempotent_creation_conflict"}`, "X-RateLimit", "1,1,1,1"), unknown, unknown, ""},
 			{"another 409", says(409, `{"Type":"other_conflict","Id":"e1"}`), running, running, ""},
 			{"another 409 without its marks", says(409, `{"Type":"other_conflict"}`), unknown, unknown, ""},
+		}},
+		{of(MangopayTransfers), []worded{
+			{"known key", says(409, `{"Type":"idempotent_creation_conflict"}`, "X-RateLimit", "1,1,1,1"), unknown, unknown, ""},
+			{"failed, in a 200", says(200, `{"Id":"wt_1","Status":"FAILED","ResultCode":"001001"}`, "X-RateLimit", "1,1,1,1"), "Rejected StoredFailure", spent, ""},
+			{"failed, says a proxy", says(200, `{"Status":"FAILED"}`), unknown, unknown, ""},
+			{"succeeded", says(200, `{"Id":"wt_1","Status":"SUCCEEDED"}`), done, done, ""},
+		}},
+		{of(LithicBookTransfers), []worded{
+			{"declined, in a 200", says(200, `{"token":"t1","status":"DECLINED"}`), "Rejected StoredFailure", spent, ""},
+			{"settled", says(200, `{"token":"t1","status":"SETTLED"}`), done, done, ""},
 		}},
 		{of(Interchecks), []worded{
 			{"102, and nothing more", mockserver.Fault{Informational: []int{102}, See: mockserver.SeeClose}, running, running, ""},

@@ -85,6 +85,7 @@
 //	doku                                   Request-Id                             not said  vendor
 //	razorpay-payouts                       X-Payout-Idempotency                   not said  vendor
 //	razorpay-transfers                     X-Transfer-Idempotency                 not said  vendor
+//	razorpay-refunds                       X-Refund-Idempotency                   not said  vendor
 //	paystack-transactions                  JSON /reference                        not said  vendor
 //	paystack-transfers                     JSON /reference                        not said  vendor
 //	paystack-charges                       JSON /reference                        not said  vendor
@@ -135,6 +136,7 @@
 //	moov-transfers                         X-Idempotency-Key                      for ever  vendor
 //	moov-refunds                           X-Idempotency-Key                      for ever  vendor
 //	mangopay-v2                            Idempotency-Key                        24 h      vendor
+//	mangopay-transfers                     Idempotency-Key                        24 h      vendor
 //	bvnk-v1                                X-Idempotency-Key                      not said  vendor
 //	bvnk-v2                                Idempotency-Key                        not said  vendor
 //	interchecks                            Idempotency-Key                        24 h      vendor, no host

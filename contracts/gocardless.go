@@ -59,6 +59,7 @@ func goCardlessAt(name, path string) oncehttp.Contract {
 			"https://gocardless.com/blog/idempotency-keys",
 			"https://developer.gocardless.com/api-reference/#making-requests-rate-limiting",
 			"https://gist.github.com/lawrencejones/eed4c2fa4a9a462a0024ae7804848c44",
+			"https://github.com/gocardless/gocardless-pro-python@72621f9146:gocardless_pro/rate_limit.py",
 		},
 	}
 }

@@ -65,8 +65,18 @@ var LithicPayments = lithicToken("lithic-payments", "/v1/payments")
 var LithicExternalPayments = lithicToken("lithic-external-payments", "/v1/external_payments")
 
 // LithicBookTransfers moves money between financial accounts. The key is the
-// transfer's token.
-var LithicBookTransfers = lithicToken("lithic-book-transfers", "/v1/book_transfers")
+// transfer's token. One that was declined moved nothing, and is begun again only
+// where the caller asks for it, under another token.
+var LithicBookTransfers = func() oncehttp.Contract {
+	c := lithicToken("lithic-book-transfers", "/v1/book_transfers")
+	c.Answers = []oncehttp.Answer{
+		{Status: []int{http.StatusOK}, At: []string{"/status"}, Codes: []string{"DECLINED"}, Verdict: oncehttp.VerdictKeySpent},
+	}
+	c.Sources = append(c.Sources,
+		"https://docs.lithic.com/reference/postbooktransfers",
+		"https://javadoc.io/static/com.lithic.api/lithic-java/0.118.0/com/lithic/api/models/BookTransferRetryParams.html")
+	return c
+}()
 
 // lithicToken is the contract of creating what lives at path under a token of
 // the caller's. What was declined, canceled, reversed or returned lives there too.

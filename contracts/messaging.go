@@ -76,6 +76,7 @@ var TwilioMessages = oncehttp.Contract{
 		"github.com/twilio/twilio-oai@d50069b44e:spec/json/twilio_api_v2010.json",
 		"https://www.twilio.com/docs/usage/twilios-response.md",
 		"https://github.com/twilio/twilio-ruby/issues/214",
+		"github.com/segmentio/action-destinations@44af18197f:packages/destination-actions/src/destinations/engage/twilio/utils/phone-message.ts",
 	},
 }
 
@@ -289,6 +290,7 @@ var KnockTrigger = oncehttp.Contract{
 		"github.com/knocklabs/one_and_done@f6fc091ded:CHANGELOG.md",
 		"github.com/knocklabs/knock-node@0a0269a24c:src/knock.ts",
 		"github.com/knocklabs/knock-go@0c3c9cdd19:knock/messages.go",
+		"https://docs.knock.app/developer-tools/api-logs",
 	},
 }
 

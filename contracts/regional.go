@@ -8,7 +8,8 @@ import (
 
 func regional() []oncehttp.Contract {
 	return []oncehttp.Contract{
-		TossPayments, TossPaymentsConfirm, MercadoPagoPayments, MercadoPagoRefunds, DOKU, RazorpayPayouts, RazorpayTransfers,
+		TossPayments, TossPaymentsConfirm, MercadoPagoPayments, MercadoPagoRefunds, DOKU,
+		RazorpayPayouts, RazorpayTransfers, RazorpayRefunds,
 		PaystackTransactions, PaystackTransfers, PaystackCharges, Flutterwave, Fintoc,
 	}
 }
@@ -184,6 +185,37 @@ var RazorpayTransfers = oncehttp.Contract{
 	},
 }
 
+// RazorpayRefunds is the refund of payments, normal or instant, whose header is a
+// third one. Only the newest hundred of the payment's are looked through; one that
+// failed is not taken for an effect.
+var RazorpayRefunds = oncehttp.Contract{
+	Name:     "razorpay-refunds",
+	Match:    oncehttp.Match{Hosts: []string{"api.razorpay.com"}, Path: "/v1/payments/*/refund", Exact: true, Methods: []string{http.MethodPost}},
+	Carrier:  header("X-Refund-Idempotency"),
+	Key:      oncehttp.KeyRule{Min: 10, Alphabet: lettersAndDigits + "-_"},
+	Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+	Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+	Answers: []oncehttp.Answer{
+		{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictInProgress},
+		{
+			Status: []int{http.StatusBadRequest}, At: []string{"/error/description"},
+			Codes:   []string{"Different request with the same idempotency key*"},
+			Verdict: oncehttp.VerdictMismatch,
+		},
+	},
+	Lookups: []oncehttp.Lookup{inState(oncehttp.Lookup{URL: "/v1/payments/{path.3}/refunds?count=100", Items: "/items", Where: "/notes/oncehttp", Reference: "/id"},
+		"/status", "pending", "processed")},
+	Plant: oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/notes/oncehttp"},
+	Proof: oncehttp.ProofVendor,
+	AsOf:  "2026-11-30",
+	Sources: []string{
+		"https://razorpay.com/docs/api/refunds/normal-refunds-idempotent",
+		"https://razorpay.com/docs/api/refunds/instant-refunds-idempotent",
+		"https://razorpay.com/docs/api/refunds/fetch-multiple-refund-payment/",
+		"https://razorpay.com/docs/api/refunds/entity.md",
+	},
+}
+
 // PaystackTransactions is the start of transactions. The key is the caller's own
 // reference, by which Paystack finds them; a second use is an error, which says
 // that the transaction is there.
@@ -199,8 +231,8 @@ var PaystackTransactions = paystack(oncehttp.Contract{
 })
 
 // PaystackTransfers is the start of transfers, whose references are in lower
-// case. A transfer that failed, was reversed, or waits for a one-time password is
-// not looked for.
+// case. A transfer that failed, was reversed, turned away or given up, or that waits
+// for a one-time password or the caller's approval, is not looked for.
 var PaystackTransfers = paystack(oncehttp.Contract{
 	Name:  "paystack-transfers",
 	Match: oncehttp.Match{Path: "/transfer"},
@@ -235,6 +267,7 @@ func paystack(c oncehttp.Contract) oncehttp.Contract {
 	c.Sources = []string{
 		"github.com/PaystackOSS/openapi@9678dea922:dist/paystack.yaml, dist/betting.yaml",
 		"github.com/PaystackOSS/openapi@41135dff93:default/responses/response.yaml",
+		"https://paystack.com/docs/transfers/how-transfers-work/",
 	}
 	return c
 }

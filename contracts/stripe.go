@@ -117,9 +117,11 @@ var StripePayouts = stripeObject("stripe-payouts", "/v1/payouts",
 	inState(stripeList("/v1/payouts"), "/status", "pending", "in_transit", "paid"))
 
 // StripeTopUps is the creation of top-ups of the account's own balance. Only the
-// newest hundred are looked through.
+// newest hundred are looked through, and of them not those that failed, were
+// canceled, or went back.
 var StripeTopUps = stripeObject("stripe-topups", "/v1/topups",
-	stripeEvent("topup.created"), stripeList("/v1/topups"))
+	inState(stripeEvent("topup.created"), "/data/object/status", "pending", "succeeded"),
+	inState(stripeList("/v1/topups"), "/status", "pending", "succeeded"))
 
 // StripeCustomers is the creation of customers.
 var StripeCustomers = stripeObject("stripe-customers", "/v1/customers",

@@ -11,7 +11,7 @@ func transfers() []oncehttp.Contract {
 		PlaidTransferAuthorization, PlaidTransferCreate, PlaidTransferLedger, PlaidConsentPayment, PlaidWallet, PlaidBankTransfer,
 		DwollaV2, ModernTreasury, ModernTreasuryPaymentOrders, ModernTreasuryExpectedPayments, ModernTreasuryCounterparties,
 		BridgeV0, AkahuPayments, TrueLayerV3,
-		MoovTransfers, MoovRefunds, MangopayV2, BVNKV1, BVNKV2,
+		MoovTransfers, MoovRefunds, MangopayV2, MangopayTransfers, BVNKV1, BVNKV2,
 		Interchecks, IntegratedFinance, CheckbookV3, Nium, NiumTravel,
 	}
 }
@@ -337,6 +337,24 @@ var MangopayV2 = oncehttp.Contract{
 		"https://docs.mangopay.com/api-reference/api-responses/view-api-response",
 	},
 }
+
+// MangopayTransfers moves money between wallets. One that failed, as for want of
+// funds, is answered like a success and says so by its status: it did not occur, and
+// its key is spent. What is kept under the key says the status, too.
+var MangopayTransfers = func() oncehttp.Contract {
+	c := MangopayV2
+	c.Name = "mangopay-transfers"
+	c.Match.Path, c.Match.Exact = "/v2.01/*/transfers", true
+	c.Answers = append([]oncehttp.Answer{
+		{Status: []int{http.StatusOK}, At: []string{"/Status"}, Codes: []string{"FAILED"}, Verdict: oncehttp.VerdictKeySpent},
+	}, c.Answers...)
+	c.Lookups = []oncehttp.Lookup{inState(
+		oncehttp.Lookup{URL: "/v2.01/{path.2}/responses/{key}", Reference: "/Resource/Id"}, "/Resource/Status", "SUCCEEDED", "CREATED")}
+	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)],
+		"https://docs.mangopay.com/api-reference/transfers/transfer-object",
+		"https://docs.mangopay.com/errors/codes/001001")
+	return c
+}()
 
 // bvnk is BVNK's API but for the header's name, which hangs on the version of
 // the endpoint.
