@@ -170,7 +170,8 @@ func adyen(name, path string, hosts ...string) oncehttp.Contract {
 // a 2xx is kept under the key, so that a repeat after any error is carried out
 // anew. A key lasts a day unless support has set another time for the account.
 // Another attempt may still run: wait half a minute. What was declined is a payment
-// too, and is not looked for; nor is what was voided or refunded.
+// too, a success whose body says so, since Checkout.com may be set to try it again by
+// itself; it is not looked for, nor is what was voided or refunded.
 var CheckoutPayments = checkoutPayments()
 
 func checkoutPayments() oncehttp.Contract {
@@ -178,7 +179,12 @@ func checkoutPayments() oncehttp.Contract {
 	c.Plant = oncehttp.Plant{Kind: oncehttp.CarrierJSON, Name: "/reference"}
 	c.Lookups = []oncehttp.Lookup{inState(oncehttp.Lookup{URL: "/payments?limit=100&reference={id}", Items: "/data", Where: "/reference", Reference: "/id"},
 		"/status", "Authorized", "Captured", "Partially Captured", "Card Verified", "Paid", "Pending", "Active")}
-	c.Sources = append(c.Sources, "https://checkout.com/docs/payments/manage-payments/get-a-list-of-payments")
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources,
+		"https://checkout.com/docs/payments/manage-payments/get-a-list-of-payments",
+		"https://checkout.com/docs/payments/manage-payments/configure-scheduled-retries",
+		"https://checkout.com/docs/resources/codes/response-codes/declined-do-not-honour",
+		"github.com/checkout/checkout-sdk-net:src/CheckoutSdk/HandlePaymentsAndPayouts/Payments/POSTPayments/Responses/RequestAPaymentOrPayoutResponseCreated/StatusType.cs")
 	return c
 }
 

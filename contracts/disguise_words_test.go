@@ -170,6 +170,10 @@ func disguises() []disguise {
 			{"failed, says a proxy", says(200, `{"Status":"FAILED"}`), unknown, unknown, ""},
 			{"succeeded", says(200, `{"Id":"wt_1","Status":"SUCCEEDED"}`), done, done, ""},
 		}},
+		{of(MarqetaGPAOrders, MarqetaPeerTransfers), []worded{
+			{"mismatch", says(409, `{"error_code":"409001"}`), refused, unknown, ""},
+			{"declined by the source of funds", says(422, `{"error_code":"422001"}`), refused, unknown, ""},
+		}},
 		{of(LithicBookTransfers), []worded{
 			{"declined, in a 200", says(200, `{"token":"t1","status":"DECLINED"}`), "Rejected StoredFailure", spent, ""},
 			{"settled", says(200, `{"token":"t1","status":"SETTLED"}`), done, done, ""},

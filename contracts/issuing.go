@@ -106,7 +106,7 @@ func lithicToken(name, path string) oncehttp.Contract {
 
 // MarqetaUsers creates a user of Marqeta's Core API. As with every resource
 // there, the key is the resource's token: a repeat with the same content is a
-// success, and the resource is found by the key.
+// success, one with another content a 409, and the resource is found by the key.
 var MarqetaUsers = marqeta("marqeta-users", "/v3/users")
 
 // MarqetaBusinesses creates a business. The key is its token.
@@ -116,10 +116,13 @@ var MarqetaBusinesses = marqeta("marqeta-businesses", "/v3/businesses")
 var MarqetaCards = marqeta("marqeta-cards", "/v3/cards")
 
 // MarqetaGPAOrders funds a general purpose account. The key is the order's token.
-// An order that was declined has one too, and is not believed.
+// An order that was declined has one too, and is not believed; its state is that of
+// the transaction which funds it.
 var MarqetaGPAOrders = func() oncehttp.Contract {
 	c := marqeta("marqeta-gpa-orders", "/v3/gpaorders")
 	c.Lookups[0] = inState(c.Lookups[0], "/state", "COMPLETION", "PENDING", "CLEARED")
+	c.Sources = append(c.Sources,
+		"https://github.com/CapitalOnTap/marqeta-csharp-core-abstractions:src/Marqeta.Core.Abstractions/Enums/TranLogTransactionState.cs")
 	return c
 }()
 
@@ -142,16 +145,19 @@ func marqeta(name, path string) oncehttp.Contract {
 			Exact:   true,
 			Methods: []string{http.MethodPost},
 		},
-		Carrier: jsonField("/token"),
-		Key:     oncehttp.KeyRule{Max: 36},
-		Window:  oncehttp.Window{Kind: oncehttp.WindowUnknown},
-		Stored:  oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
-		Lookups: []oncehttp.Lookup{{URL: path + "/{key}", Reference: "/token"}},
-		Proof:   oncehttp.ProofVendor,
-		AsOf:    "2026-10-06",
+		Carrier:  jsonField("/token"),
+		Key:      oncehttp.KeyRule{Max: 36},
+		Compared: oncehttp.Compared{Parts: oncehttp.PartBody, Mismatch: oncehttp.MismatchRejects},
+		Window:   oncehttp.Window{Kind: oncehttp.WindowUnknown},
+		Answers:  []oncehttp.Answer{{Status: []int{http.StatusConflict}, Verdict: oncehttp.VerdictMismatch}},
+		Stored:   oncehttp.Stored{Repeat: oncehttp.RepeatCurrent},
+		Lookups:  []oncehttp.Lookup{{URL: path + "/{key}", Reference: "/token"}},
+		Proof:    oncehttp.ProofVendor,
+		AsOf:     "2026-11-30",
 		Sources: []string{
 			"https://www.marqeta.com/docs/core-api/idempotency.md",
 			"https://github.com/marqeta/marqeta-openapi@8f386fcff4:yaml/CoreAPI-3.0.15.yaml",
+			"https://github.com/marqeta/marqeta-openapi@907edb7d9b:yaml/CoreAPI-3.0.40.yaml",
 		},
 	}
 }

@@ -18,7 +18,7 @@ var undone = map[string][]string{
 	StripePayouts.Name:                     {"failed", "canceled"},
 	StripeTopUps.Name:                      {"failed", "canceled", "reversed"},
 	StripeSubscriptions.Name:               {"incomplete", "incomplete_expired", "canceled"},
-	CheckoutPayments.Name:                  {"Declined", "Canceled", "Expired", "Voided", "Refunded", "Requested"},
+	CheckoutPayments.Name:                  {"Declined", "Canceled", "Expired", "Voided", "Refunded", "Requested", "Retry Scheduled"},
 	MolliePayments.Name:                    {"failed", "canceled", "expired"},
 	MercadoPagoPayments.Name:               {"rejected", "cancelled", "refunded", "charged_back"},
 	PaystackTransfers.Name:                 {"failed", "reversed", "otp", "abandoned", "blocked", "rejected", "received"},

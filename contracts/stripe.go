@@ -167,7 +167,21 @@ func stripeObject(name, path string, lookups ...oncehttp.Lookup) oncehttp.Contra
 func stripeAction(name, path string, lookups ...oncehttp.Lookup) oncehttp.Contract {
 	c := StripeV1
 	c.Name, c.Match.Path, c.Lookups = name, path, lookups
+	c.AsOf = "2026-11-30"
+	c.Sources = append(c.Sources[:len(c.Sources):len(c.Sources)], stripeStates()...)
 	return c
+}
+
+// stripeStates is where Stripe lists the states of what is looked up.
+func stripeStates() []string {
+	return []string{
+		"https://docs.stripe.com/payments/intents",
+		"https://stripe.dev/stripe-terminal-android/external/com.stripe.stripeterminal.external.models/-charge/status.html",
+		"https://docs.stripe.com/api/refunds/object.md",
+		"https://docs.stripe.com/api/topups/object",
+		"github.com/stripe/stripe-go@028f007f4c:payout.go",
+		"github.com/stripe/stripe-php:lib/Subscription.php",
+	}
 }
 
 // stripeEvent looks among the newest events of a kind, which carry the key of
