@@ -26,6 +26,8 @@ func disguises() []disguise {
 		}},
 		{of(Braintree), []worded{
 			{"validation", says(200, `{"errors":[{"message":"no","extensions":{"errorClass":"VALIDATION"}}],"data":null,"extensions":{"requestId":"r1"}}`), refused, "", ""},
+			{"a key at work", says(200, `{"errors":[{"message":"A previous request with this ApiRequestKey is still in-flight.","extensions":{"errorClass":"VALIDATION","legacyCode":"915233"}}],"data":null,"extensions":{"requestId":"r1"}}`), unknown, "", ""},
+			{"another legacy code", says(200, `{"errors":[{"message":"no","extensions":{"errorClass":"VALIDATION","legacyCode":"91565"}}],"data":null,"extensions":{"requestId":"r1"}}`), refused, "", ""},
 			{"limit", says(200, `{"errors":[{"message":"slow","extensions":{"errorClass":"RESOURCE_LIMIT"}}],"data":null,"extensions":{"requestId":"r1"}}`), throttled, "", ""},
 			{"internal", says(200, `{"errors":[{"message":"oops","extensions":{"errorClass":"INTERNAL"}}],"data":null,"extensions":{"requestId":"r1"}}`), unknown, "", ""},
 			{"an error without a class", says(200, `{"errors":[{"message":"oops"}],"extensions":{"requestId":"r1"}}`), unknown, "", ""},

@@ -102,16 +102,27 @@ var PayPalWebProfilesV1 = payPalKeys(payPal("paypal-web-profiles-v1",
 	oncehttp.Window{Length: 3 * hour, Kind: oncehttp.WindowExact}, "/v1/payment-experience/web-profiles",
 ), oncehttp.KeyRule{Need: oncehttp.NeedAll})
 
-// Braintree is the mutations of the GraphQL API, which takes no key:
-// clientMutationId is only echoed. What is ambiguous is Pending; search for the
-// order id before you charge again. Duplicates are rejected within a time that
-// the merchant sets, which is no promise. An error comes with status 200; send
-// one mutation a request, since of several some may have been done.
+// Braintree is the mutations of the GraphQL API, without a key: clientMutationId
+// is only echoed. What is ambiguous is Pending; search for the order id before
+// you charge again. Duplicates are rejected within a time that the merchant
+// sets, which is no promise. An error comes with status 200; send one mutation
+// a request, since of several some may have been done.
+//
+// Authorizations, charges, captures, refunds and reversals may have an
+// ApiRequestKey, at most once in 30 days, instead of the check for duplicates.
+// The guide does not say where in the request it belongs, so that none is
+// written here. What such a key refuses is no proof that nothing was done
+// before.
 var Braintree = oncehttp.Contract{
 	Name:   "braintree",
 	Match:  oncehttp.Match{Hosts: braintreeHosts(), Path: "/graphql", Exact: true, Methods: []string{http.MethodPost}},
 	Origin: oncehttp.Marker{At: []string{"/extensions/requestId"}},
 	Answers: []oncehttp.Answer{
+		{
+			// A key that another request has, one at work, one that failed.
+			Status: []int{http.StatusOK}, At: []string{"/errors/*/extensions/legacyCode"}, Verdict: oncehttp.VerdictUnknown,
+			Codes: []string{"915232", "915233", "915234"},
+		},
 		{
 			Status: []int{http.StatusOK}, At: braintreeErrors(), Verdict: oncehttp.VerdictUnknown,
 			Codes: []string{"AUTHORIZATION", "INTERNAL", "SERVICE_AVAILABILITY", "UNKNOWN"},
@@ -128,6 +139,8 @@ var Braintree = oncehttp.Contract{
 	Sources: []string{
 		"github.com/braintree/graphql-api@2252d472d6:CHANGELOG.md, schema.graphql",
 		"https://developer.paypal.com/braintree/in-person/guides/graphql-error-handling",
+		"https://developer.paypal.com/braintree/graphql/guides/making_api_calls",
+		"https://developer.paypal.com/braintree/graphql/integration_guides/idempotency",
 		"github.com/api-evangelist/braintree@42cc29e13c:conventions/braintree-conventions.yml",
 	},
 }
