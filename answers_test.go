@@ -51,6 +51,7 @@ func TestAnAnswerThatEndsWithItsConnectionIsWholeUnlessItsJSONIsNot(t *testing.T
 		{"application/problem+json", `{"id":1`, false},
 		{"application/json", `{"id":`, false},
 		{"application/json", ``, true},
+		{"application/json", "\ufeff" + `{"id":1}`, true},
 		{"text/plain", `{"id":`, true},
 	} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -24,7 +24,7 @@ func readDocument(body []byte) (document, bool) {
 	if text, ok := readAnswerBody(body); ok {
 		return document{json: text}, true
 	}
-	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	body = bytes.TrimPrefix(body, []byte(byteOrderMark))
 	return document{xml: body}, wholeXML(body)
 }
 
@@ -142,7 +142,8 @@ func walkXML(text []byte, names []string, attribute string, yield func(string) b
 			}
 			content.Reset()
 			for _, a := range t.Attr {
-				if attribute != "" && a.Name.Local == attribute && !yield(strings.TrimSpace(a.Value)) {
+				declares := a.Name.Space == "xmlns" // a prefix; it is no attribute
+				if attribute != "" && a.Name.Local == attribute && !declares && !yield(strings.TrimSpace(a.Value)) {
 					return true
 				}
 			}

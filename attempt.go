@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -140,7 +139,7 @@ func (s *sent) read(limit int64) {
 		return
 	case err != nil:
 		s.facts.cut, s.err = true, err
-	case endsByClosing(resp) && isJSON(resp.Header) && len(body) > 0 && !json.Valid(body):
+	case endsByClosing(resp) && isJSON(resp.Header) && len(body) > 0 && !isWholeJSON(body):
 		s.facts.cut, s.err = true, io.ErrUnexpectedEOF
 	}
 	resp.Body.Close()
@@ -201,6 +200,11 @@ func endsByClosing(resp *http.Response) bool {
 func isJSON(h http.Header) bool {
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	return jsonMediaType(kind)
+}
+
+func isWholeJSON(body []byte) bool {
+	_, whole := readAnswerBody(body)
+	return whole
 }
 
 // hideReplayable moves the headers by which net/http takes a body-less write

@@ -396,6 +396,8 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
 		{name: "verdict unknown", contract: verdict(VerdictUnknown), facts: facts{status: 200, body: json("it")},
 			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
+		{name: "verdict unknown, behind a byte order mark", contract: verdict(VerdictUnknown), facts: facts{status: 400, body: append([]byte("\ufeff"), json("it")...)},
+			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
 		{name: "no verdict", contract: verdict(VerdictDone), facts: facts{status: 409, body: json("other")}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
 		{name: "refusals are stored", contract: refusals, facts: facts{status: 404}, fresh: "none yes no Refused Rejected", exposed: "none yes no Refused Rejected"},
 		{name: "refusals are stored, 501", contract: refusals, facts: facts{status: 501}, fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},

@@ -197,7 +197,7 @@ func climbs(value string) bool {
 // NotFound with proof, why says what kept it from telling.
 func (l Lookup) find(f facts, c *Contract, r record, now time.Time) (_ Finding, why string) {
 	doc, isJSON := readAnswerBody(f.body)
-	_, plain := canonicalJSON(f.body, nil)
+	_, plain := canonicalJSON(doc, nil)
 	switch status := f.status; {
 	case f.cut:
 		return Finding{}, "its answer was cut off"

@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"strconv"
@@ -13,9 +14,14 @@ import (
 // object the last one counts, as in most decoders.
 type answerBody []byte
 
+// byteOrderMark may stand in front of JSON (RFC 8259 section 8.1) and of XML; it
+// says nothing.
+const byteOrderMark = "\ufeff"
+
 // readAnswerBody reports whether body is one JSON text (RFC 8259), at most
 // 10,000 levels deep. A body that was cut short is none.
 func readAnswerBody(body []byte) (answerBody, bool) {
+	body = bytes.TrimPrefix(body, []byte(byteOrderMark))
 	if !json.Valid(body) {
 		return nil, false
 	}
