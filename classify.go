@@ -77,14 +77,19 @@ type facts struct {
 
 // bodyMissing: what can be read of the body, which is neither JSON nor XML, is
 // not what the answer has to say. It was cut, or is longer than what is read; or
-// a success says that it is one of the two, or is compressed because the caller
-// asked for that.
+// it is compressed because the caller asked for that, of a success or refusal; or
+// a success says that it is one of the two.
 func (f facts) bodyMissing() bool {
 	if f.cut || f.long {
 		return true
 	}
+	success := f.status/100 == 2
+	return len(f.body) > 0 && (success && (isJSON(f.header) || isXML(f.header)) || (success || f.status/100 == 4) && f.compressed())
+}
+
+func (f facts) compressed() bool {
 	coding := f.header.Get("Content-Encoding")
-	return f.status/100 == 2 && len(f.body) > 0 && (isJSON(f.header) || isXML(f.header) || coding != "" && !strings.EqualFold(coding, "identity"))
+	return coding != "" && !strings.EqualFold(coding, "identity")
 }
 
 // history is what was known before the attempt.
@@ -386,6 +391,9 @@ func judgeVerdict(rule Answer, f facts, table judgement) judgement {
 	case VerdictRefused:
 		return judgement{reason: Refused, refusal: true}
 	case verdictUnread:
+		if f.status/100 == 4 && !f.cut && !f.long && !table.refusal {
+			return table // which does not take it for a definite no
+		}
 		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown, unread: true}
 		if !f.cut {
 			j.again = againNo // it would be as long, or as it is, again

@@ -1,6 +1,7 @@
 package oncehttp
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -60,11 +61,22 @@ func slowRule(c *Contract, f facts) *Answer {
 		if coded {
 			return &c.Answers[i]
 		}
-		if (f.cut || f.long) && !json.Valid(f.body) && (f.status/100 != 2 || a.Verdict != VerdictDone) {
+		if missing := f.cut || f.long || slowUnreadable(f); missing && !slowWhole(f.body) && (f.status/100 != 2 || a.Verdict != VerdictDone) {
 			return &Answer{Verdict: verdictUnread}
 		}
 	}
 	return nil
+}
+
+// slowWhole: the body is JSON, with a byte order mark or without.
+func slowWhole(body []byte) bool { return json.Valid(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) }
+
+// slowUnreadable: the header tells of a body that is there whole and is JSON,
+// XML, or either compressed.
+func slowUnreadable(f facts) bool {
+	typed := slices.Contains([]string{"application/json", "Application/Problem+JSON; charset=utf-8", "text/xml"}, f.header.Get("Content-Type"))
+	compressed := f.header.Get("Content-Encoding") == "gzip"
+	return len(f.body) > 0 && (f.status/100 == 2 && (typed || compressed) || f.status/100 == 4 && compressed)
 }
 
 // slowGlob: a * at either end stands for any text.
@@ -189,7 +201,7 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		ruled, replayed = true, replayed && a.Verdict != VerdictInProgress
 		if a.Verdict == VerdictKeyIgnored {
 			contradicts = true
-		} else {
+		} else if a.Verdict != verdictUnread || f.cut || f.long || f.status/100 != 4 || unmarked4xx {
 			line = verdicts[a.Verdict]
 			unmarked4xx = a.Verdict == VerdictRefused
 			if a.Verdict == VerdictDone && f.cut {
@@ -198,8 +210,8 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		}
 	}
 	cell := strings.Fields(line)
-	if strings.HasSuffix(line, "now Unknown") && ruled && f.long {
-		cell[2] = "no" // unread, and it would be as long again
+	if strings.HasSuffix(line, "now Unknown") && ruled && !f.cut {
+		cell[2] = "no" // unread, and it would be as long, or as it is, again
 	}
 	except := slices.Contains(c.Stored.Except, f.status)
 	switch {
@@ -264,6 +276,9 @@ func FuzzClassify(f *testing.F) {
 	f.Add(0, uint32(1<<30|1<<31), uint16(2<<5), "", "", []byte(`{}`), "/a", "x")                             // 102, and nothing more
 	f.Add(200, uint32(1<<29|2<<1), uint16(2<<5), "", "", []byte(`{"a":`), "/a/*/b", "x")                     // a code that is too far down
 	f.Add(400, uint32(1<<19|1<<5), uint16(2<<5), "", "", []byte(`{"a":[{"b":1},{"b":"x"}]}`), "/a/*/b", "x") // no key can be looked up
+	f.Add(400, uint32(1<<1|1<<15), uint16(1<<4|2<<5|1<<14), "", "", []byte("\x1f\x8b"), "/a", "x")           // a refusal that is compressed, and refusals are kept
+	f.Add(200, uint32(0), uint16(2<<5|1<<12), "", "", []byte("\ufeff{\"a\":"), "/a", "x")                    // a success that is damaged
+	f.Add(400, uint32(0), uint16(2<<5|1<<12), "", "", []byte("\ufeff{\"a\":\"x\"}"), "/a", "x")              // behind a byte order mark
 	f.Fuzz(func(t *testing.T, status int, bits uint32, past uint16, name, value string, body []byte, pointer, pattern string) {
 		if len(body)+len(name)+len(value)+len(pointer)+len(pattern) > 4<<10 {
 			t.Skip("the slow one is slow")
@@ -274,6 +289,15 @@ func FuzzClassify(f *testing.F) {
 			seen = facts{failure: failure(past % 5), header: http.Header{}}
 		} else if name != "" {
 			seen.header.Add(name, value)
+		}
+		if seen.header.Get("Content-Type") != "" || seen.header.Get("Content-Encoding") != "" {
+			return // the bits say what they are
+		}
+		if kind := past >> 12 & 3; kind > 0 && seen.status > 0 {
+			seen.header.Set("Content-Type", []string{"application/json", "Application/Problem+JSON; charset=utf-8", "text/xml"}[kind-1])
+		}
+		if past>>14&1 == 1 && seen.status > 0 {
+			seen.header.Set("Content-Encoding", []string{"gzip", "Identity"}[past>>15])
 		}
 		h := history{method: []string{"POST", "DELETE"}[past>>3&1], exposed: past>>4&1 == 1, protection: protection(past >> 5 % 3), renewable: past>>7&1 == 1,
 			refused: past>>8&1 == 1, apart: time.Duration(past>>9&3) * time.Minute, inProgress: past>>11&1 == 1}
