@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -125,6 +126,15 @@ func (e *xmlElement) holds(end, after int) *site {
 		s.at, s.before, s.after = end-len("/>"), ">", "</"+e.name+">"
 	}
 	return s
+}
+
+// allXMLNames: each is the name of an element, without a prefix.
+func allXMLNames(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		token, _ := xml.NewDecoder(strings.NewReader("<" + name + "/>")).RawToken()
+		start, ok := token.(xml.StartElement)
+		return !ok || start.Name.Local != name || strings.Contains(name, ":")
+	})
 }
 
 func rawName(n xml.Name) string {

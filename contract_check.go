@@ -124,7 +124,8 @@ func (k *contractCheck) carrier(c Carrier) {
 	case CarrierPath:
 		k.failIf(!validPath(strings.Replace(c.Name, "{key}", "key", 1)) || !strings.Contains(c.Name+"/", "/{key}/"), "Carrier.Name %q is not a path with a segment {key}", c.Name)
 	case CarrierXML:
-		k.failIf(!strings.HasPrefix(c.Name, "/") || strings.Count(c.Name, "/") < 2 || strings.Contains(c.Name+"/", "//"), "Carrier.Name %q is not a path of elements; write it as in /Request/Reference", c.Name)
+		names := strings.Split(c.Name, "/")
+		k.failIf(len(names) < 3 || names[0] != "" || !allXMLNames(names[1:]), "Carrier.Name %q is not a path of elements; write it as in /Request/Reference", c.Name)
 	case CarrierJSON, CarrierForm, CarrierQuery:
 		k.place("Carrier", c.Kind, c.Name)
 	default:
@@ -295,6 +296,7 @@ func (k *contractCheck) hints(h Hints) {
 func (k *contractCheck) code(field, code string) {
 	core := strings.TrimSuffix(strings.TrimPrefix(code, "*"), "*")
 	k.failIf(code == "" || strings.Contains(core, "*"), "%s %q is empty or has a * inside; put it first or last", field, code)
+	k.failIf(code != strings.TrimSpace(code), "%s %q has white space around it, which is not read; leave it out", field, code)
 }
 
 // header checks an optional condition on a header.
