@@ -26,6 +26,9 @@ var fuzzedSpots = []struct {
 	{spot{kind: CarrierQuery, name: "id"}, ""},
 	{spot{kind: CarrierPath, name: "/v1/{key}"}, ""},
 	{spot{kind: CarrierXML, name: "/R/Id"}, "text/xml"},
+	{spot{kind: CarrierJSON, name: `/a~1b/0/q"\é~0`}, "application/json"},
+	{spot{kind: CarrierForm, name: "a b;&=é"}, "application/x-www-form-urlencoded"},
+	{spot{kind: CarrierQuery, name: "a b;&=é"}, ""},
 }
 
 // FuzzCarrier: what is written can be read again and erased again, whatever the
@@ -40,6 +43,9 @@ func FuzzCarrier(f *testing.F) {
 		{`?a=1`, `?`, `/x?id=own&b`, `?id=&a=%2f`},
 		{`/v1/{key}`, `/v1/%7bkey%7D/x?y`, `/v1/`, `/v1/own`, `/v2`},
 		{`<R/>`, `<p:R xmlns:p="u"><A>1.0</A></p:R>`, `<R><Id/></R>`, `<?xml version="1.0"?><R><Id> own </Id></R>`, `<R><!-- <Id/> --><![CDATA[<Id/>]]></R>`},
+		{`{"a\/b":[{}]}`, `{"a/b":[{"q\"\\\u00e9~":""},1]}`, `{"a/b":{"0":{"q\"\\é~":"own"}}}`, `{"a/b":[]}`},
+		{`a+b%3B%26%3D%C3%A9=own`, `a b;&=é=own`, `a%20b%3b%26%3d%c3%a9=&a=1`, `é`},
+		{`?a+b%3B%26%3D%C3%A9=own`, `?a+b;&=é=own`, `?`, `/é?é`},
 	} {
 		for _, text := range texts {
 			f.Add(uint8(i), text, "5f0c-1")
