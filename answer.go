@@ -46,8 +46,9 @@ type Answer struct {
 	// A rule with Codes for a status of success, in which GraphQL reports errors,
 	// makes the body decide, unless its verdict is VerdictDone: a success whose body
 	// is cut, longer than Config.MaxResponseBody, still compressed or damaged is
-	// then Pending, since nobody can tell. An event stream holds no code, and is
-	// confirmed by its header.
+	// then Pending, since nobody can tell. So is a refusal that is cut, longer than
+	// is read of one (64 KiB) or still compressed. An event stream holds no code, and
+	// is confirmed by its header.
 	At []string
 	// Codes match without regard to case; a leading or trailing * matches any
 	// text. Empty: no condition on the body.
