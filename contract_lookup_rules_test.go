@@ -188,6 +188,30 @@ func TestAnExpiredKeyThatTheAPINeverSawIsUsedAfterItsAbsenceIsProved(t *testing.
 	}, oneAttempt)
 }
 
+// What was in progress then has ended without an effect.
+func TestASuccessAfterProvedAbsenceContradictsNothingThatWasInProgressBefore(t *testing.T) {
+	t.Parallel()
+	api := &till{get: always(404, `{}`), post: always(409, `{"error":{"code":"idempotency_in_progress"}}`)}
+	contradicted := 0
+	atTill(t, api, keyedTill(), func(b *bench) {
+		o, err := b.c.Do("pay-1", b.charge())
+		require.Error(b, err)
+		require.Equal(b, oncehttp.InProgress, o.Reason)
+		time.Sleep(25 * time.Hour)
+		api.post = always(201, `{"id":"ch_2"}`)
+		sleepUntil(b.resume()[0].RetryAt)
+		require.Equal(b, oncehttp.Confirmed, b.resume()[0].State)
+		assert.Len(b, api.gets, 2)
+		assert.Zero(b, contradicted)
+	}, oneAttempt, func(cfg *oncehttp.Config) {
+		cfg.OnEvent = func(e oncehttp.Event) {
+			if e.Kind == oncehttp.EventContradicted {
+				contradicted++
+			}
+		}
+	})
+}
+
 // The same key would bring the failure again, whatever became of it.
 func TestAStoredFailureThatLeftNoEffectIsADefiniteNo(t *testing.T) {
 	t.Parallel()

@@ -128,7 +128,7 @@ func (r *record) find(e event, p policy, now time.Time) {
 		r.NotBefore, r.Due, r.Absent = time.Time{}, time.Time{}, time.Time{}
 	case kind == NotFound:
 		// Said twice: no attempt so far has had an effect.
-		r.Exposed, r.Parked, r.Reason = false, false, NotSent
+		r.Exposed, r.Parked, r.Running, r.Reason = false, false, false, NotSent
 		r.First, r.Absent = time.Time{}, time.Time{}
 		r.RefusedStatus, r.Due = 0, later(r.NotBefore, now) // the server's wish still holds
 	default:
