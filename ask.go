@@ -51,16 +51,15 @@ func (c *Client) inquire(f *flight, r record, e *event) error {
 			break
 		}
 		asked = true
-		if err = failed; err != nil {
-			continue
+		if err = failed; err == nil {
+			var why string
+			if e.finding, why = l.find(seen.facts, f.policy.contract, r, wallNow()); why == "" {
+				e.settle, e.unasked = l.settle(f.policy.contract), false
+				e.dated, _ = httpDate(seen.facts.header.Get("Date"), e.asked)
+				return nil
+			}
+			err = &ownError{text: "oncehttp: a lookup could not tell: " + why}
 		}
-		var why string
-		if e.finding, why = l.find(seen.facts, f.policy.contract, r, wallNow()); why == "" {
-			e.settle, e.unasked = l.settle(f.policy.contract), false
-			e.dated, _ = httpDate(seen.facts.header.Get("Date"), e.asked)
-			return nil
-		}
-		err = &ownError{text: "oncehttp: a lookup could not tell: " + why}
 		if !seen.wish.IsZero() {
 			break // the other lookups ask the same API
 		}

@@ -1,8 +1,10 @@
 package oncehttp_test
 
 import (
+	"io"
 	"net/http"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +12,15 @@ import (
 
 	"github.com/oncehttp/oncehttp"
 )
+
+// torn breaks off the body of an answer.
+func torn(answer func(int, tilled) *http.Response) func(int, tilled) *http.Response {
+	return func(n int, req tilled) *http.Response {
+		resp := answer(n, req)
+		resp.Body = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF))
+		return resp
+	}
+}
 
 // Whatever answer carries Retry-After is heeded, whoever asks, and after a
 // restart too.
@@ -24,6 +35,8 @@ func TestNoLookupIsAskedSoonerThanTheLastAnswerAsked(t *testing.T) {
 		"to a 429":          always(429, `{}`, "Retry-After", "7200"),
 		"to a 503":          always(503, `{}`, "Retry-After", "7200"),
 		"to no list at all": always(200, `{}`, "Retry-After", "7200"),
+		"to a torn 500":     torn(always(500, `{}`, "Retry-After", "7200")),
+		"to a torn 429":     torn(always(429, `{}`, "Retry-After", "7200")),
 		"to an empty list":  always(200, `{"data":[]}`, "Retry-After", "7200"),
 	} {
 		for _, restarted := range []bool{false, true} {
