@@ -59,13 +59,17 @@ type paging struct {
 func (l Lookup) paging(h http.Header, doc answerBody, items int) paging {
 	p := paging{items: float64(items), ends: items < l.limit()}
 	for _, line := range h.Values("Link") { // RFC 8288
-		next := strings.Contains(plainName(line), "relnext")
-		p.more, p.ends = p.more || next, p.ends || !next
+		plain := plainName(line)
+		pages := slices.ContainsFunc([]string{"relfirst", "relprev", "rellast"}, func(rel string) bool { return strings.Contains(plain, rel) })
+		next := strings.Contains(plain, "relnext")
+		p.more, p.ends = p.more || next, p.ends || pages && !next
 	}
 	for name, lines := range h {
 		plain := strings.TrimPrefix(plainName(name), "x")
 		if strings.Contains(plain, "next") || strings.Contains(plain, "continuation") || strings.HasPrefix(plain, "total") {
-			p.member(plain, headerValue(lines[0]))
+			for _, line := range lines {
+				p.member(plain, headerValue(line))
+			}
 		}
 	}
 	if _, total, ok := strings.Cut(h.Get("Content-Range"), "/"); ok {
