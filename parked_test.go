@@ -74,6 +74,43 @@ func TestAParkedIntentWhoseContractIsGoneIsAskedAbout(t *testing.T) {
 	}, oneAttempt)
 }
 
+// The next lookup may be a day off, and the window closed by then.
+func TestWhatWaitsForALookupIsSentOnceAContractLetsItBe(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		window time.Duration
+		reason oncehttp.Reason
+	}{
+		"its contract is back":  {0, oncehttp.NoContract},
+		"its window was mended": {time.Hour, oncehttp.KeyExpired},
+	} {
+		api := &till{}
+		atTill(t, api, oncehttp.IdempotencyKey("legacy.test", 24*time.Hour), func(b *bench) {
+			_, err := b.c.Do("pay-1", b.charge())
+			require.Error(b, err)
+			promised, asked := b.cfg.Contracts, 0
+			b.reopen(answers(&asked, oncehttp.Finding{}), func(cfg *oncehttp.Config) {
+				cfg.Contracts = nil
+				if c.window > 0 {
+					cfg.Contracts = []oncehttp.Contract{oncehttp.IdempotencyKey("legacy.test", c.window)}
+				}
+			})
+			b.runFor(4 * time.Hour)
+			require.Equal(b, c.reason, b.known().Reason)
+			require.Equal(b, 3, asked)
+			require.Greater(b, time.Until(b.known().RetryAt), 20*time.Hour)
+			b.reopen()
+			require.Empty(b, b.resume(), "%s: a restart changes nothing", name)
+
+			api.post = always(201, `{"id":"ch_1"}`)
+			b.reopen(func(cfg *oncehttp.Config) { cfg.Contracts = promised })
+			require.Len(b, b.resume(), 1, name)
+			assert.Equal(b, oncehttp.Confirmed, b.known().State, name)
+			assert.Equal(b, 3, asked)
+		}, oneAttempt)
+	}
+}
+
 // Opening with many parked intents must cost little: what nobody can help is
 // neither written nor read beyond its record, and once for each client.
 func TestWhatNobodyCanHelpIsLookedThroughOnceWithoutItsBodies(t *testing.T) {

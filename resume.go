@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,11 +14,11 @@ import (
 // processes, each driven like a call of its own, at most Config.Concurrency at
 // a time over all passes, beside those that wait. The first pass of a client, and
 // the first after Trust, also takes up what was due no more, where it can be asked
-// about or sent after all. Resume yields each outcome, also of what is due and
-// cannot be sent (KeyExpired, NeedsCredentials, GateClosed), and an error only when
-// the pass itself cannot go on. Ending the loop stops taking up and waiting, and
-// waits for what is in flight. Intents that somebody drives already are left to
-// them.
+// about or sent after all, and what waits for its next lookup, where it can be sent.
+// Resume yields each outcome, also of what is due and cannot be sent (KeyExpired,
+// NeedsCredentials, GateClosed), and an error only when the pass itself cannot go
+// on. Ending the loop stops taking up and waiting, and waits for what is in flight.
+// Intents that somebody drives already are left to them.
 func (c *Client) Resume(ctx context.Context) iter.Seq2[*Outcome, error] {
 	return func(yield func(*Outcome, error) bool) {
 		taking, stop := context.WithCancel(ctx)
@@ -112,12 +113,13 @@ func (c *Client) takeable(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-// revives reports whether an intent that waits for somebody's asking would be
-// sent, or asked about, if it were taken up now: it was parked by a client that
-// could ask nobody, or that did not trust its contract.
+// revives reports whether an intent that waits for somebody's asking, or for the
+// next lookup, would be sent if it were taken up now, or asked about where no
+// lookup is due: it was parked by a client that could ask nobody, that did not
+// trust its contract, or that had none which lets it be sent.
 func (c *Client) revives(e Entry) bool {
 	r, err := decodeRecord(e)
-	if err != nil || r.State != Pending || !r.Due.IsZero() && r.Reason != Distrusted {
+	if err != nil || r.State != Pending || !r.Due.IsZero() && !slices.Contains([]Reason{Distrusted, NoContract, KeyExpired}, r.Reason) {
 		return false
 	}
 	f := &flight{ctx: c.ctx}
@@ -130,6 +132,9 @@ func (c *Client) revives(e Entry) bool {
 	m, cmd := m.step(event{kind: evTaken, call: call{resume: true, until: now.Add(c.cfg.Retry.MaxElapsed)}}, f.policy, now)
 	if cmd.kind == cmdSave { // it comes before the lookup; nothing is written here
 		m, cmd = m.step(event{kind: evSaved}, f.policy, now)
+	}
+	if !r.Due.IsZero() && cmd.kind == cmdLookUp {
+		return false // that has its time
 	}
 	return cmd.kind != cmdSettle || !m.rec.Due.Equal(r.Due)
 }
