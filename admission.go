@@ -38,7 +38,7 @@ func (c *Client) recallWishes() {
 		if read++; err != nil || read > recallMost {
 			return // whoever needs the journal is told of its error
 		}
-		if r, err := decodeRecord(e); err == nil && !r.hostWish().IsZero() {
+		if r, err := decodeRecord(e); err == nil && !r.HostWish.IsZero() {
 			c.setPolicy(&flight{ctx: c.ctx}, r)
 		}
 	}
@@ -144,7 +144,7 @@ func hostEvent(j judgement, status int) gateEvent {
 	case hostDown:
 		e.kind = gateDown
 	}
-	if j.asked && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {
+	if j.bindsHost(status) {
 		e.wish, e.throttled = time.Now().Add(j.wait), status == http.StatusTooManyRequests
 	}
 	return e

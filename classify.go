@@ -139,6 +139,11 @@ type judgement struct {
 	contradicts string
 }
 
+// bindsHost: what the answer asks for, it asks of all who send to the host.
+func (j judgement) bindsHost(status int) bool {
+	return j.asked && j.host != hostUp && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable)
+}
+
 // hostSign is what one attempt says of the host that it went to.
 type hostSign uint8
 

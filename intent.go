@@ -435,7 +435,7 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 	r, j := &m.next, e.judged
 	m.hop = ""
 	if j.asked {
-		r.wishes(now.Add(j.wait), j.reason == Throttled)
+		r.wishes(now.Add(j.wait), e.answer != nil && j.bindsHost(e.answer.Status))
 	}
 	if r.State != Pending && !r.Incomplete {
 		r.NotBefore, r.Due = time.Time{}, time.Time{}

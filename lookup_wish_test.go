@@ -134,6 +134,30 @@ func TestTheConfigurationsLookupKeepsItsScheduleWhateverAnAttemptsAnswerAsked(t 
 	}
 }
 
+// Rule 10: what is no 429 or 503 binds its intent alone, before and after a
+// restart.
+func TestWhatWasAskedOfOneIntentBindsNoOtherAfterARestart(t *testing.T) {
+	t.Parallel()
+	for _, restarted := range []bool{false, true} {
+		api := &till{post: always(425, `{}`, "Retry-After", "7200")}
+		atTill(t, api, keyedTill(), func(b *bench) {
+			o, err := b.c.Do("pay-1", b.charge())
+			require.Error(b, err)
+			require.Equal(b, oncehttp.Throttled, o.Reason)
+			if restarted {
+				b.reopen()
+			}
+			api.post = always(201, `{"id":"ch_2"}`)
+			o, err = b.c.Do("pay-2", b.charge())
+			require.NoError(b, err, "restarted: %v", restarted)
+			assert.Equal(b, oncehttp.Confirmed, o.State)
+			_, err = b.c.Do("pay-1", b.charge())
+			require.Error(b, err)
+			assert.Len(b, api.posts, 2)
+		})
+	}
+}
+
 // A 429 to a lookup binds the host, after a restart too.
 func TestWhatAHostAskedOfALookupBindsNewActionsAfterARestart(t *testing.T) {
 	t.Parallel()

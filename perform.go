@@ -261,8 +261,8 @@ func (c *Client) setPolicy(f *flight, r record) error {
 			return err
 		}
 		f.gate = c.gateKey(req, f.policy.contract)
-		if wish := r.hostWish(); !wish.IsZero() {
-			c.gates.recall(f.gate, r.Seen, wish)
+		if !r.HostWish.IsZero() {
+			c.gates.recall(f.gate, r.Seen, r.HostWish)
 		}
 	}
 	f.policy.lookup = c.cfg.Lookup != nil || f.policy.contract.canBeAsked(r)

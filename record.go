@@ -342,14 +342,6 @@ func (r *record) wishes(until time.Time, ofHost bool) {
 	}
 }
 
-// hostWish is until when the host wants to be left alone; zero: it did not say.
-func (r record) hostWish() time.Time {
-	if r.Reason == Throttled {
-		return later(r.NotBefore, r.HostWish)
-	}
-	return r.HostWish
-}
-
 // wholeMicros rounds up to what the journal's index keeps, so that an intent is
 // due at the very time that it is told to be.
 func wholeMicros(t time.Time) time.Time {

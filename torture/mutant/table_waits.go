@@ -46,7 +46,7 @@ func waits() []Mutant {
 		Name:    "503-does-not-bind-the-gate",
 		Fault:   "Retry-After of a 503 binds its intent only",
 		Promise: serversWish,
-		Edits:   []Edit{{"admission.go", `	if j.asked && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {`, `	if j.asked && status == http.StatusTooManyRequests {`}},
+		Edits:   []Edit{{"classify.go", `(status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable)`, `status == http.StatusTooManyRequests`}},
 		By:      []Catcher{seeds(600, "no send sooner than the server asked of the host"), unit("TestOnlyAThrottledOrUnavailableHostBindsItsGate")},
 	}, {
 		Name:    "probe-before-the-wish",
