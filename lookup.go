@@ -120,7 +120,10 @@ func (r *record) find(e event, p policy, now time.Time) {
 		r.Due = r.Absent.Add(settle)
 	case kind == NotFound && !r.AbsentDate.IsZero() && !e.dated.IsZero() && e.dated.Sub(r.AbsentDate) <= settle-time.Second:
 		// Not by the API's clock, whose dates have whole seconds: a clock was set, or
-		// an answer was kept on its way.
+		// an answer was kept on its way. A date that is still to come was wrong.
+		if r.AbsentDate.After(now) {
+			r.Absent, r.AbsentDate = now, e.dated
+		}
 		r.Due = now.Add(max(settle, lookAgain(r.Looks)) + e.delay)
 	case kind == NotFound && r.Reason == StoredFailure:
 		// Said twice, and the same key would only bring the failure again.

@@ -99,6 +99,29 @@ func TestTheSettleTimeOfALookupCountsFromTheEndOfTheAttempt(t *testing.T) {
 	assert.False(t, s.m.rec.Due.Before(stepStart.Add(11*time.Minute)))
 }
 
+// A server whose clock is far ahead is mended, or is one of many.
+func TestADateThatWasFarAheadDoesNotKeepAbsenceFromBeingProved(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, unprotected)
+	s.p.lookup = true
+	s.send("1")
+	s.answer(facts{failure: lost})
+	s.lookedUpAt(0, 0, TooEarly)
+	for _, c := range []struct {
+		at, date time.Duration
+		exposed  bool
+	}{
+		{time.Hour, 400 * 24 * time.Hour, true},
+		{2 * time.Hour, 2 * time.Hour, true}, // the first that counts
+		{2*time.Hour + time.Second, 2 * time.Hour, true},
+		{4 * time.Hour, 4 * time.Hour, false},
+	} {
+		s.resumed(c.at)
+		s.lookedUpBy(c.at, c.at, NotFound, stepStart.Add(c.date))
+		assert.Equal(t, c.exposed, s.m.next.Exposed, c.at)
+	}
+}
+
 // Who takes up an attempt that a crash cut off cannot know when it ended.
 func TestTheSettleTimeOfACutOffAttemptCountsFromWhenItIsFound(t *testing.T) {
 	t.Parallel()
