@@ -83,13 +83,11 @@ func contractTerms() []Mutant {
 		Name:    "lost-lookup-is-not-found",
 		Fault:   "a contract's lookup whose answer is lost counts as not found",
 		Promise: rejectedOnly,
-		Edits: []Edit{{"ask.go", `		if err = failed; err != nil {
-			continue
-		}
+		Edits: []Edit{{"ask.go", `		if err = failed; err == nil {
 `, `		if err = failed; err != nil {
 			e.finding, e.settle, e.unasked = Finding{Kind: NotFound}, l.settle(f.policy.contract), false
 			return nil
-		}
+		} else {
 `}},
 		By: []Catcher{unit("TestAnAPIThatCannotTellIsAskedAfterMinutesAnHourAndThenDaily")},
 	}, {

@@ -61,7 +61,7 @@ func waits() []Mutant {
 		Fault:   "what a host asked of an earlier process binds only the intent that was told",
 		Promise: serversWish,
 		Edits: []Edit{{"client.go", `	c.recallWishes()
-`, ``}, {"perform.go", `			c.gates.recall(f.gate, r.Seen, wish)
+`, ``}, {"perform.go", `			c.gates.recall(f.gate, r.Seen, r.HostWish)
 `, `			_ = c.gates.recall
 `}},
 		By: []Catcher{seeds(300, "no send sooner than the server asked of the host"), unit("TestWhatAHostAskedForBindsNewActionsAfterARestart")},
