@@ -10,12 +10,19 @@ import (
 )
 
 // All returns the contracts of this package that name their hosts. Those of a
-// standard, which many servers follow, do not: see [On].
+// standard, which many servers follow, do not: see [Hostless].
 //
 // A client may hold all of them: a request costs no more for it. The fields of a
 // contract returned may be set; what its slices hold must not be changed.
 func All() []oncehttp.Contract {
 	return slices.DeleteFunc(every(), func(c oncehttp.Contract) bool { return len(c.Match.Hosts) == 0 })
+}
+
+// Hostless returns the contracts of this package that name no host, which a client
+// refuses: those of a standard, and of APIs at their customers' own addresses. [On]
+// gives them their hosts.
+func Hostless() []oncehttp.Contract {
+	return slices.DeleteFunc(every(), func(c oncehttp.Contract) bool { return len(c.Match.Hosts) > 0 })
 }
 
 // For returns the contracts that name a host, such as api.stripe.com or

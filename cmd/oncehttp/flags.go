@@ -143,20 +143,9 @@ const common = "idempotency-key"
 func named() []oncehttp.Contract {
 	usual := oncehttp.IdempotencyKey("*", 24*time.Hour)
 	usual.Name = common
-	all := slices.Concat(contracts.All(), hostless(), []oncehttp.Contract{usual})
+	all := slices.Concat(contracts.All(), contracts.Hostless(), []oncehttp.Contract{usual})
 	slices.SortFunc(all, func(a, b oncehttp.Contract) int { return strings.Compare(a.Name, b.Name) })
 	return all
-}
-
-// hostless are the contracts of package contracts that name no host, and that its
-// All leaves out.
-func hostless() []oncehttp.Contract {
-	return []oncehttp.Contract{
-		contracts.AWSSNSFIFO, contracts.AWSSQSFIFO, contracts.AWSStepFunctions, contracts.AzureEmail, contracts.EnfuceIssuer,
-		contracts.GoogleAIP155, contracts.IETFIdempotencyKey, contracts.InngestEvent, contracts.InngestEvents, contracts.Interchecks,
-		contracts.MergeUnified, contracts.NiumTravel, contracts.OASISRepeatableRequests, contracts.OpenBankingUK, contracts.TelnyxV2,
-		contracts.WorldpayWPG,
-	}
 }
 
 func contractOf(name string) (oncehttp.Contract, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/oncehttp/oncehttp/contracts"
 	"github.com/oncehttp/oncehttp/mockserver"
 )
 
@@ -230,8 +232,11 @@ func TestTheListNamesWhatCanBeProbed(t *testing.T) {
 		seen[name] = true
 		assert.NoError(t, probeable(contractNamed(t, name)))
 	}
+	for _, c := range slices.Concat(contracts.All(), contracts.Hostless()) {
+		assert.Equal(t, probeable(c) == nil, seen[c.Name], c.Name)
+	}
 	assert.Greater(t, len(lines), 100)
-	assert.True(t, seen["stripe-v1"] && seen[common] && seen["ietf-idempotency-key"] && !seen["twilio-messages"])
+	assert.True(t, seen[common])
 }
 
 func TestHelpExplainsItself(t *testing.T) {
