@@ -192,6 +192,24 @@ var honest = map[string]func() *story{
 		s.is(judge.OpRead, s.done(1))
 		return s
 	},
+	"a person's word that the journal could not tell of, and kept": func() *story {
+		s := newStory(judge.Keyed)
+		do := s.call(judge.OpDo)
+		s.save()
+		x := s.send()
+		s.resolve(oncehttp.Rejected, true, oncehttp.ErrJournal)
+		joined := s.call(judge.OpDo)
+		s.receive(x)
+		s.effect()
+		s.answer(x, 202)
+		unrecorded := s.unknown(1)
+		unrecorded.Reason = oncehttp.NotRecorded
+		s.tells(do, unrecorded)
+		s.tells(joined, unrecorded)
+		s.crash()
+		s.is(judge.OpRead, s.no(oncehttp.Refused, 1))
+		return s
+	},
 	"a forced Rejected that a person takes back, and the rest of the answer": func() *story {
 		s := newStory(judge.Keyed)
 		do := s.call(judge.OpDo)

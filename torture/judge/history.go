@@ -102,6 +102,10 @@ func (v *view) history() []porcupine.Operation {
 			if o.Resolved.State == oncehttp.Rejected {
 				e.to = refused
 			}
+			if e.maybe { // what became of it may show after a restart
+				add(e, o.Call, 0)
+				continue
+			}
 		case o.Return == 0:
 			continue
 		case errors.Is(o.Err, oncehttp.ErrMismatch):
