@@ -134,12 +134,16 @@ func (c *Client) pruneOne(ctx context.Context, r record, keep Retention, now tim
 	return err
 }
 
-// rewrite stores a record without its bodies. Its age does not begin anew.
+// rewrite stores a record without its bodies, but with a request that may be
+// sent again. Its age does not begin anew.
 func (c *Client) rewrite(ctx context.Context, r record) error {
 	e, err := r.entry()
 	if err != nil {
 		return err
 	}
-	e.Request, e.Response = []byte{}, []byte{}
+	e.Response = []byte{}
+	if !r.Incomplete && !r.again() {
+		e.Request = []byte{}
+	}
 	return c.journal.Update(ctx, e)
 }

@@ -151,3 +151,31 @@ func TestAPrunedRefusalIsNotBegunAgain(t *testing.T) {
 		assert.Len(b, b.srv.Requests(), 1)
 	}, keeps(time.Hour, 24*time.Hour))
 }
+
+// Where another Do may send the request again, it outlives the answer.
+func TestAPrunedAnswerLeavesARequestThatMayBeSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]mockserver.Fault{
+		"refused for the moment": mockserver.Status(401),
+		"confirmed without body": {See: mockserver.SeeTruncated, Keep: 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, script(first), func(b *bench) {
+				require.NotEqual(b, oncehttp.Pending, b.do().State)
+				time.Sleep(2 * time.Hour)
+				pruned, err := b.c.Prune(b.Context(), b.cfg.Retention)
+				require.NoError(b, err)
+				require.Equal(b, oncehttp.Pruned{Answers: 1}, pruned)
+				b.reopen()
+				o := b.do()
+				assert.Equal(b, oncehttp.Confirmed, o.State)
+				assert.Equal(b, 2, o.Attempts)
+				require.NotNil(b, o.Response)
+				assert.NotEmpty(b, o.Response.Body)
+				assert.False(b, o.Response.BodyIncomplete)
+				assert.Equal(b, 1, b.srv.EffectsTotal())
+			}, keeps(time.Hour, 24*time.Hour), oneAttempt)
+		})
+	}
+}
