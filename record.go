@@ -26,6 +26,8 @@ type record struct {
 
 	Version int    `json:"v"`
 	Action  string `json:"action"`
+	// Latin is set on disk alone, see latin.go.
+	Latin bool `json:"latin,omitzero"`
 	// Begun holds what must not change between attempts.
 	Begun begun `json:"begun"`
 
@@ -200,6 +202,10 @@ func (r record) tombstone() record {
 // writes them.
 func (r record) entry() (Entry, error) {
 	r.Version = recordVersion
+	if !r.plain() {
+		r.Latin = true
+		r.respell(toLatin)
+	}
 	text, err := json.Marshal(r)
 	if err != nil {
 		return Entry{}, fmt.Errorf("oncehttp: action %s cannot be recorded: %w", quoteAction(r.Action), err)
@@ -232,6 +238,10 @@ func decodeRecord(e Entry) (record, error) {
 	r := record{ID: e.ID, Revision: e.Revision}
 	if err := json.Unmarshal(e.Record, &r); err != nil {
 		return record{}, fmt.Errorf("%w: entry %s is not a record", ErrJournalCorrupt, e.ID)
+	}
+	if r.Latin {
+		r.Latin = false
+		r.respell(fromLatin)
 	}
 	r.copied = e.Copied
 	r.exposeCopied()

@@ -45,7 +45,10 @@ func sampleRecords() []record {
 	told := started
 	told.Begun.Carrier, told.Begun.Stamped, told.Sending = Carrier{Kind: CarrierJSON, Name: "/e/*/id"}, at, &sending{ID: "1", At: at, Stamps: true}
 	told.Begun.Companions = []Companion{{Kind: CarrierHeader, Name: "First-Sent", Value: CompanionSentIMF}, {Kind: CarrierForm, Name: "p", Text: "x"}}
-	return []record{fresh, told, started, exposed, idempotent, parked, incomplete, again, conflict, born, conflict.tombstone()}
+	bytes := incomplete
+	bytes.Begun.URL, bytes.Begun.Host, bytes.Begun.Header = "https://api.test/charges?n=\xe9é", "\xff.test", http.Header{"X-Note": {"caf\xe9", "caf\u00e9"}}
+	bytes.Answer, bytes.Reference = &answer{Status: 201, Header: http.Header{"Location": {"/\xe9"}}, At: at}, "ch_\xe9"
+	return []record{fresh, bytes, told, started, exposed, idempotent, parked, incomplete, again, conflict, born, conflict.tombstone()}
 }
 
 func addRecords(f *testing.F, add func(text []byte)) {
