@@ -58,6 +58,9 @@ func (c *Client) send(f *flight, cmd command) event {
 		s.readOn(c.cfg.MaxResponseBody, cmd.timeout) // a refusal's whole text
 	}
 	e.answer.body, e.answer.Incomplete = s.facts.body, s.facts.cut || s.response.Body != nil
+	if e.answer.body == nil {
+		e.answer.body = []byte{} // nil would leave what an earlier answer has left
+	}
 	if s.response.Body != nil {
 		if final && f.takes() {
 			f.hold(s, stop)

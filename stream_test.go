@@ -214,3 +214,26 @@ func TestClosingALiveBodyEndsItsAttempt(t *testing.T) {
 		require.NoError(b, b.srv.WaitIdle(b.Context()))
 	})
 }
+
+// What an earlier answer has left in the journal is not the body of a stream.
+func TestAStreamDoesNotHaveTheBodyOfAnEarlierAnswer(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		require.Equal(b, oncehttp.Rejected, b.do().State)
+		o := b.do()
+		require.Equal(b, oncehttp.Confirmed, o.State)
+		assert.Empty(b, o.Response.Body)
+		assert.True(b, o.Response.BodyIncomplete)
+		b.reopen()
+		assert.Empty(b, b.known().Response.Body)
+	}, func(cfg *oncehttp.Config) {
+		cfg.Transport = roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			resp := &http.Response{StatusCode: 401, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("who are you")), Request: r}
+			if sent++; sent > 1 {
+				resp.StatusCode, resp.Header, resp.Body = 200, http.Header{"Content-Type": {"text/event-stream"}}, io.NopCloser(strings.NewReader("data: 1\n\n"))
+			}
+			return resp, nil
+		})
+	})
+}
