@@ -164,19 +164,44 @@ func TestAnAnswerThatCouldNotBeRecordedIsKeptUntilItIs(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
 		},
+		"by a person's word of another": func(b *bench) {
+			require.NoError(b, b.c.Resolve(b.Context(), "pay-0", oncehttp.Resolution{State: oncehttp.Rejected, By: "ada"}))
+			time.Sleep(time.Millisecond)
+			want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
+		},
+		"by a person's word of the same": func(b *bench) {
+			require.NoError(b, b.c.Resolve(b.Context(), "pay-1", oncehttp.Resolution{State: oncehttp.Confirmed, By: "ada"}))
+			time.Sleep(time.Millisecond)
+			require.NotNil(b, b.known().Response)
+			want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
+		},
+		"by retention": func(b *bench) {
+			time.Sleep(time.Minute)
+			pruned, err := b.c.Prune(b.Context(), oncehttp.Retention{Records: time.Second})
+			require.NoError(b, err)
+			require.Equal(b, oncehttp.Pruned{Records: 1}, pruned)
+			time.Sleep(time.Millisecond)
+			want{oncehttp.Confirmed, "", 1, false, false}.check(b, b.known())
+		},
 		"at Close":    func(b *bench) { require.NoError(b, b.c.Close()) },
 		"at Shutdown": func(b *bench) { require.NoError(b, b.c.Shutdown(b.Context())) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, mockserver.Config{}, func(b *bench) {
-				broken := true
+				broken := false
 				b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
 					if broken {
 						return errFull
 					}
 					return nil
 				}})
+				for _, action := range []string{"pay-0", "paid"} {
+					_, err := b.c.Begin(action, b.pay())
+					require.NoError(b, err)
+				}
+				require.NoError(b, b.c.Resolve(b.Context(), "paid", oncehttp.Resolution{State: oncehttp.Confirmed}))
+				broken = true
 				o, err := b.c.Do("pay-1", b.pay())
 				var pending *oncehttp.PendingError
 				require.ErrorAs(b, err, &pending)

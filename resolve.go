@@ -71,6 +71,7 @@ func (c *Client) attest(ctx context.Context, r record, w Resolution) error {
 	}
 	m, _ = m.step(event{kind: evSaved}, policy{}, wallNow())
 	c.tell(r, m.rec)
+	c.writeKept(ctx)
 	c.mu.Lock()
 	f := c.flights[r.Action]
 	c.mu.Unlock()

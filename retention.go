@@ -86,6 +86,11 @@ func (c *Client) pruneSoon() {
 // prune walks what was created from a time on, oldest first, and looks at most
 // entries (0: at all). Next is where the walk goes on; zero: it is over.
 func (c *Client) prune(ctx context.Context, keep Retention, from time.Time, most int) (pruned Pruned, next time.Time, err error) {
+	defer func() {
+		if pruned != (Pruned{}) {
+			c.writeKept(ctx)
+		}
+	}()
 	now := wallNow()
 	n := 0
 	for e, err := range c.journal.Settled(ctx, from, now.Add(-keep.Answers)) {
