@@ -71,11 +71,18 @@ func (m boltMeta) encode() []byte {
 func decodeBoltMeta(path string, b []byte) (boltMeta, error) {
 	var m boltMeta
 	n := len(b) - 4
-	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) || json.Unmarshal(b[:n], &m) != nil {
+	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
 		return m, boltDamaged(path, "the record that describes it does not pass its checksum")
 	}
-	if m.Format > boltFormat {
-		return m, boltNewer(path, m.Format)
+	var head struct { // all that a newer format is sure to have
+		Format int `json:"format"`
+	}
+	err := json.Unmarshal(b[:n], &head)
+	if err == nil && head.Format > boltFormat {
+		return m, boltNewer(path, head.Format)
+	}
+	if err != nil || json.Unmarshal(b[:n], &m) != nil {
+		return m, boltDamaged(path, "the record that describes it cannot be read")
 	}
 	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"os"
 	"path/filepath"
@@ -110,7 +111,8 @@ func TestANewerFormatIsRefusedAndNotCalledDamaged(t *testing.T) {
 
 	j.db.NoFreelistSync = true
 	tamper(t, j, func(tx *boltTx) error {
-		return tx.bucket(inMeta).Put([]byte(metaKey), boltMeta{Format: boltFormat + 1}.encode())
+		meta := fmt.Appendf(nil, `{"created":{"year":2031},"format":%d}`, boltFormat+1)
+		return tx.bucket(inMeta).Put([]byte(metaKey), binary.LittleEndian.AppendUint32(meta, crc32.Checksum(meta, castagnoli)))
 	})
 	file, err := os.ReadFile(j.path)
 	require.NoError(t, err)
