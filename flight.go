@@ -251,12 +251,12 @@ func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
 		} else if m.heard != nil && m.heard.answer != nil {
 			o.Response = m.heard.answer.response()
 		}
-		return pendingOr(o, f.journalErr)
+		return pendingOr(o, newCause(f.journalErr))
 	}
 	if f.journalErr != nil && o.State == Pending && m.call.sends == 0 {
 		return told{outcome: o, err: f.journalErr} // this call sent nothing
 	}
-	cause := f.journalErr
+	cause := newCause(f.journalErr)
 	if cause == nil && f.owners.closed {
 		cause = ErrClosed
 	}

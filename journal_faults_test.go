@@ -369,3 +369,31 @@ func TestAPayloadThatIsNotRecordedIsNoMismatch(t *testing.T) {
 		require.ErrorIs(b, <-first, errFull)
 	})
 }
+
+// The journal of others may say anything; an Outcome prints only what is known of
+// its errors.
+func TestAnOutcomeDoesNotPrintWhatAJournalSays(t *testing.T) {
+	t.Parallel()
+	for _, failing := range []int{2, 3} { // the answer, the second attempt
+		t.Run(fmt.Sprint(failing), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, script(mockserver.Lost()), func(b *bench) {
+				said := fmt.Errorf("%w: postgres://app:hunter2@db: %w", oncehttp.ErrJournal, syscall.ENOSPC)
+				updates := 1 // the record was made with the first attempt
+				b.hook(&hookedJournal{update: func(oncehttp.Entry) error {
+					if updates++; updates >= failing {
+						return said
+					}
+					return nil
+				}})
+				o := b.do()
+				require.ErrorIs(b, o.Err, said)
+				require.ErrorIs(b, o.Err, syscall.ENOSPC)
+				for _, text := range []string{o.Err.Error(), o.String(), o.Explain(), o.LogValue().String()} {
+					assert.NotContains(b, text, "hunter2")
+				}
+				assert.Contains(b, o.Explain(), oncehttp.ErrJournal.Error())
+			})
+		})
+	}
+}
