@@ -2,25 +2,34 @@ package oncehttp
 
 import (
 	"net/http"
+	"slices"
 	"unicode/utf8"
 )
 
-// JSON holds characters. A URL, a header's value and a reference may hold bytes
-// that are none in UTF-8 (RFC 9110 section 5.5: obs-text): then in all of these
-// each byte is written as the character of its number, as ISO 8859-1 has it.
+// JSON holds characters. A URL, a header's value, a reference and the name of a
+// stripped parameter may hold bytes that are none in UTF-8 (RFC 9110 section 5.5:
+// obs-text): then in all of these each byte is written as the character of its
+// number, as ISO 8859-1 has it.
 
 // plain: every text of the record stays as it is in JSON.
 func (r record) plain() bool {
-	all := utf8.ValidString(r.Begun.URL) && utf8.ValidString(r.Begun.Host) && utf8.ValidString(r.Reference) && plainHeader(r.Begun.Header)
-	return all && (r.Answer == nil || plainHeader(r.Answer.Header))
+	return plainTexts([]string{r.Begun.URL, r.Begun.Host, r.Reference}) && plainTexts(r.Begun.Stripped) && plainHeader(r.Begun.Header) &&
+		(r.Answer == nil || plainHeader(r.Answer.Header))
 }
 
 func plainHeader(h http.Header) bool {
 	for _, values := range h {
-		for _, v := range values {
-			if !utf8.ValidString(v) {
-				return false
-			}
+		if !plainTexts(values) {
+			return false
+		}
+	}
+	return true
+}
+
+func plainTexts(texts []string) bool {
+	for _, s := range texts {
+		if !utf8.ValidString(s) {
+			return false
 		}
 	}
 	return true
@@ -28,15 +37,20 @@ func plainHeader(h http.Header) bool {
 
 // respell spells those texts anew. What r shared with other records stays theirs.
 func (r *record) respell(spell func(string) string) {
+	respellAll := func(texts []string) {
+		for i := range texts {
+			texts[i] = spell(texts[i])
+		}
+	}
 	respellHeader := func(h http.Header) http.Header {
 		h = h.Clone()
 		for _, values := range h {
-			for i := range values {
-				values[i] = spell(values[i])
-			}
+			respellAll(values)
 		}
 		return h
 	}
+	r.Begun.Stripped = slices.Clone(r.Begun.Stripped)
+	respellAll(r.Begun.Stripped)
 	r.Begun.URL, r.Begun.Host, r.Reference = spell(r.Begun.URL), spell(r.Begun.Host), spell(r.Reference)
 	r.Begun.Header = respellHeader(r.Begun.Header)
 	if r.Answer != nil {
