@@ -91,3 +91,15 @@ func TestARewordedPayloadJoinsTheFirst(t *testing.T) {
 	require.ErrorIs(t, err, oncehttp.ErrMismatch)
 	assert.Len(t, srv.Requests(), 1)
 }
+
+// Zones from before 1920 or so are off by seconds, which JSON does not hold.
+func TestABirthInAnOddZoneIsTheSameAfterARestart(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Lost()), func(b *bench) {
+		born := time.Now().Add(-time.Hour).In(time.FixedZone("LMT", 3600+58))
+		o, err := b.c.Do("pay-1", b.pay(), oncehttp.ActionTime(born))
+		b.ruled(o, err)
+		b.reopen()
+		assert.Equal(b, o.SafeUntil, b.known().SafeUntil)
+	}, oneAttempt)
+}

@@ -179,7 +179,7 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, []byte, error) {
 	b.At = now
 	b.Fingerprint, b.Sealed = c.sealing.fingerprint(b.Fingerprint), c.sealing.sealer != nil
 	b.Principal = principalDigest(id, t.principal)
-	if born := t.options.born.Round(0); !born.IsZero() {
+	if born := t.options.born.Round(0).UTC(); !born.IsZero() {
 		b.Born = earlier(born, now)
 	}
 	b.Idempotent = idempotentMethod(b.Method)
