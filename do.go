@@ -398,19 +398,22 @@ func (c *Client) driven(action string) bool {
 }
 
 // Pending yields the intents that are not settled and those in conflict,
-// oldest first. The loop may call any method of the client.
+// oldest first; an error in the place of a record that cannot be read, behind
+// which it goes on, and one of the journal, which ends it. The loop may call any
+// method of the client.
 func (c *Client) Pending(ctx context.Context) iter.Seq2[*Intent, error] {
 	return func(yield func(*Intent, error) bool) {
 		for e, err := range c.journal.Open(ctx) {
-			var r record
-			if err == nil {
-				r, err = decodeRecord(e)
-			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(&Intent{client: c, outcome: c.known(r)}, nil) {
+			var in *Intent
+			r, err := decodeRecord(e)
+			if err == nil {
+				in = &Intent{client: c, outcome: c.known(r)}
+			}
+			if !yield(in, err) {
 				return
 			}
 		}

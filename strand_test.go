@@ -3,8 +3,10 @@ package oncehttp_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -180,5 +182,50 @@ func TestResolveWaitsForNoHookLongerThanItsContext(t *testing.T) {
 				resolved = assert.NoError(t, c.Resolve(ctx, e.Action, oncehttp.Resolution{State: oncehttp.Rejected}))
 			}
 		}
+	})
+}
+
+// A laterJournal holds a record that a later version has written.
+type laterJournal struct {
+	oncehttp.Journal
+	later string
+}
+
+func (j *laterJournal) Open(ctx context.Context) iter.Seq2[oncehttp.Entry, error] {
+	return func(yield func(oncehttp.Entry, error) bool) {
+		for e, err := range j.Journal.Open(ctx) {
+			if strings.Contains(string(e.Record), j.later) {
+				e.Record = []byte(`{"v":1000}`)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestPendingGoesOnBehindARecordThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		for _, action := range []string{"pay-1", "pay-2", "pay-3"} {
+			_, err := b.c.Begin(action, b.pay())
+			require.NoError(b, err)
+		}
+		require.NoError(b, b.c.Close())
+		inner, err := oncehttp.OpenBolt(b.path, time.Second, nil)
+		require.NoError(b, err)
+		b.c, err = oncehttp.New(&laterJournal{inner, "pay-2"}, b.cfg)
+		require.NoError(b, err)
+		b.Cleanup(func() { require.NoError(b, b.c.Close()) })
+		var listed []string
+		for in, err := range b.c.Pending(b.Context()) {
+			if err != nil {
+				require.ErrorIs(b, err, oncehttp.ErrJournal)
+				listed = append(listed, "unread")
+				continue
+			}
+			listed = append(listed, in.Action())
+		}
+		assert.Equal(b, []string{"pay-1", "unread", "pay-3"}, listed)
 	})
 }
