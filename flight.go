@@ -246,7 +246,7 @@ func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
 		if o.State == Pending {
 			o.Reason, o.RetryAt = NotRecorded, time.Time{}
 		}
-		if a := m.next.Answer; a != nil {
+		if a := m.next.Answer; a != nil && !m.next.Overruled {
 			o.Response = a.response()
 		} else if m.heard != nil && m.heard.answer != nil {
 			o.Response = m.heard.answer.response()

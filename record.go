@@ -80,6 +80,9 @@ type record struct {
 	// Answer is the final answer, Reference what the effect is called.
 	Answer    *answer `json:"answer,omitzero"`
 	Reference string  `json:"reference,omitzero"`
+	// Overruled: a person has said the contrary of Answer, which is evidence still
+	// and is not handed on.
+	Overruled bool `json:"overruled,omitzero"`
 	// Cause is the text of the last cause.
 	Cause string `json:"cause,omitzero"`
 	// Words are what people and webhooks said, in order.
@@ -283,7 +286,7 @@ func (r record) outcome(share float64, attempt time.Duration) *Outcome {
 	if until, bounded := r.safeUntil(r.Begun.Window, share, attempt); bounded {
 		o.SafeUntil = until
 	}
-	if r.Answer != nil {
+	if r.Answer != nil && !r.Overruled {
 		o.Response = r.Answer.response()
 	}
 	if r.Cause != "" {
@@ -310,7 +313,7 @@ func (r *record) settle(state State, e event, at time.Time) {
 	case r.State != state:
 		r.Reason, r.Rival = Conflict, state
 		return
-	case r.State == Confirmed && !r.Incomplete && r.Answer != nil:
+	case r.State == Confirmed && !r.Incomplete && r.Answer != nil && !r.Overruled:
 		return // the first whole answer stays
 	}
 	r.Exposed = false
@@ -325,13 +328,14 @@ func (r *record) settle(state State, e event, at time.Time) {
 		r.Reference = j.reference
 	}
 	if e.answer != nil {
-		r.Answer = e.answer
+		r.Answer, r.Overruled = e.answer, false
 	}
 }
 
 // attest takes a person's or a webhook's word. It may change what was settled.
 func (r *record) attest(w word) {
 	w.From = r.State
+	r.Overruled = r.Answer != nil && r.Overruled != (w.From != w.To)
 	r.Words = append(r.Words[:len(r.Words):len(r.Words)], w)
 	r.State, r.Exposed, r.Incomplete = w.To, false, false
 	r.Reason, r.Rival, r.Cause = "", Pending, ""

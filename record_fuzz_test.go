@@ -47,6 +47,7 @@ func sampleRecords() []record {
 	told.Begun.Companions = []Companion{{Kind: CarrierHeader, Name: "First-Sent", Value: CompanionSentIMF}, {Kind: CarrierForm, Name: "p", Text: "x"}}
 	bytes := incomplete
 	bytes.Begun.URL, bytes.Begun.Host, bytes.Begun.Header = "https://api.test/charges?n=\xe9é", "\xff.test", http.Header{"X-Note": {"caf\xe9", "caf\u00e9"}}
+	bytes.Overruled = true
 	bytes.Begun.Stripped = []string{"query:token\xe9"}
 	bytes.Answer, bytes.Reference = &answer{Status: 201, Header: http.Header{"Location": {"/\xe9"}}, At: at}, "ch_\xe9"
 	return []record{fresh, bytes, told, started, exposed, idempotent, parked, incomplete, again, conflict, born, conflict.tombstone()}

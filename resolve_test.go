@@ -2,6 +2,7 @@ package oncehttp_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -199,4 +200,38 @@ func TestAWordMayChangeWhatWasSettled(t *testing.T) {
 		assert.Equal(b, oncehttp.Confirmed, b.do().State)
 		assert.Len(b, b.srv.Requests(), 1)
 	})
+}
+
+// A caller of RoundTrip would take the answer's status for what became of the
+// action.
+func TestAnAnswerThatAPersonHasOverruledIsNotHandedOn(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]mockserver.Fault{"refused": mockserver.Status(422), "confirmed": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, script(first), func(b *bench) {
+				was := b.do()
+				require.NotNil(b, was.Response)
+				words := []oncehttp.Resolution{sayDone, sayNo}
+				if was.State == oncehttp.Confirmed {
+					slices.Reverse(words)
+				}
+				require.NoError(b, b.c.Resolve(b.Context(), "pay-1", words[0]))
+				for range 2 {
+					o := b.do()
+					require.Equal(b, words[0].State, o.State)
+					assert.Nil(b, o.Response)
+					_, err := b.c.RoundTrip(b.pay().WithContext(oncehttp.WithAction(b.Context(), "pay-1")))
+					require.ErrorAs(b, err, new(*oncehttp.NoAnswerError))
+					b.reopen()
+				}
+				require.NoError(b, b.c.Resolve(b.Context(), "pay-1", words[1]))
+				back := b.do().Response // a person takes the word back
+				require.NotNil(b, back)
+				assert.Equal(b, was.Response.StatusCode, back.StatusCode)
+				assert.Equal(b, string(was.Response.Body), string(back.Body))
+				assert.Len(b, b.srv.Requests(), 1)
+			})
+		})
+	}
 }
