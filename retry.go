@@ -151,6 +151,8 @@ func (c *Client) try(req *http.Request, body io.ReadCloser, more bool) (*http.Re
 		resp.Body = http.NoBody
 	}
 	resp.Body = &triedBody{ReadCloser: resp.Body, cancel: cancel}
+	// The attempt's own context would pass through whatever is sent under it.
+	resp.Request = req.WithContext(context.WithValue(req.Context(), answeredKey{}, answered{}))
 	return resp, facts{status: resp.StatusCode, header: resp.Header}, nil
 }
 

@@ -30,7 +30,8 @@ func WithAction(ctx context.Context, action string, opts ...ActionOption) contex
 
 type answeredKey struct{}
 
-// answered is what is known of a request whose answer an intent has given.
+// answered is what is known of a request that was answered. Without an outcome
+// it was passed through, by [Client.retry].
 type answered struct {
 	outcome  *Outcome
 	contract *Contract // nil: none
@@ -43,7 +44,7 @@ func OutcomeOf(resp *http.Response) (*Outcome, bool) {
 		return nil, false
 	}
 	a, ok := resp.Request.Context().Value(answeredKey{}).(answered)
-	return a.outcome, ok
+	return a.outcome, ok && a.outcome != nil
 }
 
 // HTTPClient returns an http.Client that sends through c.
@@ -173,6 +174,9 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, fmt.Errorf("%w: it continues a redirect, which the intent follows itself where that is safe; set CheckRedirect to http.ErrUseLastResponse", ErrInvalidRequest)
 	}
+	if req.Context().Value(answeredKey{}) != nil { // made under the context of another answer's request
+		req = req.WithContext(context.WithValue(req.Context(), answeredKey{}, nil))
+	}
 	n, hasAction := req.Context().Value(actionKey{}).(named)
 	req, route, contract, err := c.route(req, hasAction)
 	if err != nil {
@@ -191,9 +195,13 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // retried reports whether an answer is that of a request that was passed through
-// by [Client.retry], and not an intent's: its attempts end inside this client.
+// by [Client.retry], and not an intent's.
 func retried(resp *http.Response) bool {
-	return resp.Request != nil && withinAttempt(resp.Request.Context())
+	if resp.Request == nil {
+		return false
+	}
+	a, ok := resp.Request.Context().Value(answeredKey{}).(answered)
+	return ok && a.outcome == nil
 }
 
 // withoutKey drops the keys of earlier requests from one that http.Client made of
@@ -232,7 +240,7 @@ func (c *Client) keySpots(req *http.Request) []spot {
 	var a answered
 	known := false
 	if req != nil {
-		if a, known = req.Context().Value(answeredKey{}).(answered); !known {
+		if a, known = req.Context().Value(answeredKey{}).(answered); !known || a.outcome == nil {
 			contract, asks := c.contracts.match(req)
 			a.contract, known = contract, !asks
 		}

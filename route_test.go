@@ -303,3 +303,32 @@ func TestTwoLayersDoNotMultiply(t *testing.T) {
 		b.oneKey()
 	})
 }
+
+// Pagers and pollers make the next request under the context of the last
+// answer's request.
+func TestARequestMadeUnderTheContextOfAnAnswerIsOneOfItsOwn(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		httpClient := b.c.HTTPClient()
+		after := func(last *http.Response, method, path, body string) (*http.Response, bool) {
+			req := b.request(method, path, body)
+			if last != nil {
+				req = req.WithContext(last.Request.Context())
+			}
+			resp, err := httpClient.Do(req)
+			require.NoError(b, err)
+			b.Cleanup(func() { resp.Body.Close() })
+			_, known := oncehttp.OutcomeOf(resp)
+			return resp, known
+		}
+		listed, known := after(nil, http.MethodGet, "/list", "")
+		assert.False(b, known)
+		paid, known := after(listed, http.MethodPost, "/payments", payment)
+		assert.True(b, known)
+		shown, known := after(paid, http.MethodGet, "/list", "")
+		assert.False(b, known)
+		_, known = after(shown, http.MethodPost, "/payments", payment)
+		assert.True(b, known)
+		assert.Equal(b, 2, b.srv.EffectsTotal())
+	})
+}
