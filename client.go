@@ -289,7 +289,9 @@ func (c *Client) save(f *flight, r record) event {
 }
 
 // exists is for an intent that was new a moment ago: another process has begun
-// the action, or the caller's key belongs to another action.
+// the action, or the caller's key belongs to another action. Whose it is, what it
+// holds, and whether an attempt is under way, is looked at when the call begins
+// anew.
 func (c *Client) exists(f *flight, e Entry) event {
 	stored, err := decodeRecord(e)
 	switch {
@@ -297,11 +299,8 @@ func (c *Client) exists(f *flight, e Entry) event {
 		f.journalErr = err
 	case stored.Action != f.action:
 		f.elsewhere = stored.Action
-	case stored.Begun.Fingerprint != f.first.Begun.Fingerprint || f.first.Begun.Principal != "":
-		f.again = true // begin anew: the comparison is made there
 	default:
-		f.body = nil // what travels is the first call's
-		return event{kind: evOvertaken, stored: &stored}
+		f.again = true
 	}
 	return event{kind: evSaveFailed}
 }

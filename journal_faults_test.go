@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -396,4 +397,47 @@ func TestAnOutcomeDoesNotPrintWhatAJournalSays(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Another process has begun the action since the journal was asked for it: what
+// it recorded is met like any record.
+func TestAnActionThatAnotherProcessHasJustBegun(t *testing.T) {
+	t.Parallel()
+	raced := func(b *bench, theirs *http.Request) (*oncehttp.Outcome, error) {
+		j := &hookedJournal{}
+		b.hook(j)
+		other, err := oncehttp.New(j.Journal, b.cfg)
+		require.NoError(b, err)
+		var done sync.WaitGroup
+		j.create = func(oncehttp.Entry) error {
+			j.create = nil
+			done.Go(func() { other.Do("pay-1", theirs) })
+			time.Sleep(100 * time.Millisecond)
+			return nil
+		}
+		defer done.Wait()
+		return b.c.Do("pay-1", b.pay())
+	}
+	t.Run("its attempt under way may have taken effect", func(t *testing.T) {
+		t.Parallel()
+		inBubble(t, mockserver.Config{Work: 500 * time.Millisecond}, func(b *bench) {
+			o, err := raced(b, b.pay())
+			b.ruled(o, err)
+			assert.Equal(b, oncehttp.Pending, o.State)
+			assert.True(b, o.MayHaveExecuted)
+			assert.Len(b, b.srv.Requests(), 1)
+		}, unprotected)
+	})
+	t.Run("its principal is another", func(t *testing.T) {
+		t.Parallel()
+		inBubble(t, mockserver.Config{}, func(b *bench) {
+			theirs := b.pay()
+			theirs.Header.Set("Authorization", "Bearer bob")
+			o, err := raced(b, theirs)
+			require.ErrorIs(b, err, oncehttp.ErrPrincipal)
+			assert.Nil(b, o)
+		}, func(cfg *oncehttp.Config) {
+			cfg.Principal = func(req *http.Request) string { return req.Header.Get("Authorization") }
+		})
+	})
 }
