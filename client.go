@@ -156,11 +156,12 @@ func (c *Client) drive(f *flight, m machine, e event) {
 		var cmd command
 		f.policy.copied, f.policy.latest = c.standing()
 		f.policy.distrusted = c.distrusts(f.policy.contract)
+		f.policy.shut = c.gates.shutSince(f.pass)
 		m, cmd = f.advance(m, e)
 		if e.kind == evSaved {
 			c.tell(before, m.rec)
 		}
-		if cmd.kind == cmdWait || cmd.kind == cmdSettle {
+		if cmd.kind == cmdWait || cmd.kind == cmdSettle || cmd.kind == cmdAsk && f.policy.shut {
 			c.leaveGate(f)
 		}
 		switch cmd.kind {

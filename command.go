@@ -116,6 +116,8 @@ type policy struct {
 	copied bool
 	// latest is the highest wall time that the client or its journal has seen.
 	latest time.Time
+	// shut: the host has asked to be left alone since its gate let the attempt go.
+	shut bool
 }
 
 // trusting is the policy without the distrust.

@@ -166,6 +166,17 @@ func (s *gates) giveBack(p gatePass) {
 	s.step(p.host, gateEvent{kind: gateLeave, round: p.round}, time.Now())
 }
 
+// shutSince reports whether the host has asked to be left alone since the pass
+// was given.
+func (s *gates) shutSince(p gatePass) bool {
+	if p.host == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return p.host.gate.wish.After(time.Now())
+}
+
 // heard tells the gate what an attempt said of its host.
 func (s *gates) heard(p gatePass, e gateEvent) {
 	if p.host == nil {

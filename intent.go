@@ -269,7 +269,8 @@ func (m *machine) hold(p policy, now time.Time) held {
 // start records the attempt. From the save on a crash leaves it as one that
 // may have been sent; no byte leaves before the save has returned.
 func (m *machine) start(e event, p policy, now time.Time) {
-	if h := m.hold(p, now); h.held {
+	m.call.admitted = !p.shut
+	if h := m.hold(p, now); h.held || p.shut {
 		m.decide(p, now) // the window closed, or the caller left, meanwhile
 		return
 	}
@@ -334,10 +335,14 @@ func (m *machine) saved(read *record, p policy, now time.Time) {
 	}
 	// The clock is read again: the save may have taken long.
 	m.next.Sending = nil
-	if h := m.hold(p, now); h.held || m.rec.State != Pending && !m.rec.Incomplete {
+	if h := m.hold(p, now); h.held || p.shut || m.rec.State != Pending && !m.rec.Incomplete {
 		m.dirty = true
 		m.next.Attempts--
 		m.next.unstamp(s)
+		if m.call.admitted = !p.shut; p.shut {
+			m.save(now) // it is in no attempt while it waits
+			return
+		}
 		m.decide(p, now)
 		return
 	}

@@ -15,8 +15,8 @@ func windows() []Mutant {
 		Name:    "window-not-read-after-the-save",
 		Fault:   "after the save the window is not looked at again",
 		Promise: insideWindow,
-		Edits: []Edit{{"intent.go", `	if h := m.hold(p, now); h.held || m.rec.State != Pending && !m.rec.Incomplete {
-`, `	if h := m.hold(p, now); h.held && h.reason != KeyExpired || m.rec.State != Pending && !m.rec.Incomplete {
+		Edits: []Edit{{"intent.go", `	if h := m.hold(p, now); h.held || p.shut || m.rec.State != Pending && !m.rec.Incomplete {
+`, `	if h := m.hold(p, now); h.held && h.reason != KeyExpired || p.shut || m.rec.State != Pending && !m.rec.Incomplete {
 `}},
 		By: []Catcher{seeds(300, "what may have executed is sent again only inside the window"), unit("TestASaveThatOutlastsTheWindowIsFollowedByNoAttempt")},
 	}, {
