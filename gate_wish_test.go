@@ -64,3 +64,31 @@ func TestAHostsWishIsHeededByWhatIsAboutToBeSent(t *testing.T) {
 		})
 	}
 }
+
+// Rule 10: after a restart too, when the clock was set back meanwhile, for no longer
+// than the host asked.
+func TestAHostsWishBindsAfterARestartAtWhichTheClockIsBehind(t *testing.T) {
+	t.Parallel()
+	path := journalPath(t)
+	inBubble(t, script(mockserver.Status(429).With("Retry-After", "3600")), func(b *bench) {
+		time.Sleep(3 * time.Hour)
+		require.NoError(b, b.c.Close())
+		b.path = path
+		b.open()
+		assert.Equal(b, oncehttp.Throttled, b.do().Reason)
+	})
+	inBubble(t, mockserver.Config{}, func(b *bench) { // which begins three hours earlier
+		require.NoError(b, b.c.Close())
+		b.path = path
+		b.open()
+		o, err := b.c.Do("pay-2", b.pay())
+		b.ruled(o, err)
+		assert.Equal(b, oncehttp.GateClosed, o.Reason)
+		time.Sleep(time.Hour + time.Minute)
+		b.do() // its own wait is by the clock, and longer
+		o, err = b.c.Do("pay-2", b.pay())
+		b.ruled(o, err)
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.Len(b, b.srv.Requests(), 1)
+	})
+}

@@ -33,7 +33,6 @@ const (
 type gates struct {
 	policy gatePolicy
 	tell   func(Event)
-	begun  time.Time
 	// troubled counts the gates that a success would change.
 	troubled atomic.Int64
 
@@ -54,6 +53,8 @@ type hostGate struct {
 	// timer wakes the gate at wake; it is stopped when nobody waits.
 	timer *time.Timer
 	wake  time.Time
+	// recalled is the latest wish of a record that was told to the gate.
+	recalled time.Time
 }
 
 // gateWait is a place in a gate's queue.
@@ -80,7 +81,7 @@ type gatePass struct {
 }
 
 func newGates(cfg Config, tell func(Event)) *gates {
-	return &gates{tell: tell, begun: wallNow(), hosts: map[gateKey]*hostGate{}, policy: gatePolicy{after: cfg.Gate.Failures,
+	return &gates{tell: tell, hosts: map[gateKey]*hostGate{}, policy: gatePolicy{after: cfg.Gate.Failures,
 		base: cfg.Retry.Base, limit: cfg.Retry.Cap, patience: cfg.Retry.AttemptTimeout, parked: maxParked}}
 }
 
@@ -199,14 +200,25 @@ func (s *gates) hear(h *hostGate, e gateEvent) (gateDecision, time.Time) {
 	return d, h.gate.next
 }
 
-// recall takes up a wish that an earlier client recorded: what was seen before
-// this one began.
+// recall takes up a wish that a record has, once. A clock that was set back since
+// the record was seen makes the wait no longer than it was then.
 func (s *gates) recall(key gateKey, seen, wish time.Time) {
-	wait := time.Until(wish)
-	if wait <= 0 || seen.After(s.begun) {
-		return
+	wait := min(time.Until(wish), wish.Sub(seen))
+	if wait > 0 && s.news(key, wish) {
+		s.heard(s.at(key), gateEvent{kind: gateDown, wish: time.Now().Add(wait)})
 	}
-	s.heard(s.at(key), gateEvent{kind: gateDown, wish: time.Now().Add(wait)})
+}
+
+// news reports whether a wish is later than those recalled before.
+func (s *gates) news(key gateKey, wish time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(key, time.Now())
+	if h == nil || !wish.After(h.recalled) {
+		return false
+	}
+	h.recalled = wish
+	return true
 }
 
 // step tells the gate, and those whom it answers. The lock is held.
