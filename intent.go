@@ -133,6 +133,7 @@ func (m *machine) take(e event, p policy, now time.Time) {
 		r.expose(s.At)
 		if r.State == Pending {
 			r.Reason, r.NotBefore, r.Due = Unknown, time.Time{}, s.At
+			r.Parked, r.RefusedStatus = false, 0 // as after a lost answer
 		}
 		if pause := p.leastPause(); pause > 0 {
 			r.NotBefore = later(r.NotBefore, s.At.Add(pause))
