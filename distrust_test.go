@@ -40,6 +40,18 @@ func TestAFreshSuccessAfterInProgressEndsTheTrustInTheContract(t *testing.T) {
 	})
 }
 
+// An attempt that got no answer says nothing of the one that still ran.
+func TestAFreshSuccessAfterInProgressIsToldThoughAnAttemptInBetweenGotNoAnswer(t *testing.T) {
+	t.Parallel()
+	inProgress := mockserver.Code(409, "idempotency_in_progress")
+	inBubble(t, script(inProgress, mockserver.Fault{See: mockserver.SeeReset}, mockserver.Fault{}), func(b *bench) {
+		o := b.do()
+		assert.Equal(b, oncehttp.Confirmed, o.State)
+		assert.True(b, o.MayHaveRepeated)
+		assert.Equal(b, 3, o.Attempts)
+	})
+}
+
 func TestAnAttemptThatWaitsIsNotMadeUnderAContractThatWasContradictedMeanwhile(t *testing.T) {
 	t.Parallel()
 	failed := mockserver.Status(500).With("Retry-After", "10")

@@ -422,7 +422,7 @@ func (m *machine) hear(e event, p policy, now time.Time) {
 	}
 	if r.State == Pending {
 		r.Cause = e.cause
-		r.Reason, r.Running = j.reason, j.reason == InProgress
+		r.Reason, r.Running = j.reason, j.reason == InProgress || r.Running && e.answer == nil
 		if r.Exposed && (r.Reason == NotSent || r.Reason == Refused) {
 			r.Reason = Unknown // it speaks of the whole intent
 		}

@@ -52,7 +52,7 @@ type record struct {
 	Incomplete bool `json:"incomplete,omitzero"`
 	// Repeated: the evidence allows a second effect.
 	Repeated bool `json:"repeated,omitzero"`
-	// Running: the last attempt was told that another still runs.
+	// Running: the last answer said that an attempt still runs.
 	Running bool `json:"running,omitzero"`
 	// RefusedStatus is the last unmarked refusal seen while exposed.
 	RefusedStatus int `json:"refused_status,omitzero"`
