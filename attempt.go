@@ -2,6 +2,7 @@ package oncehttp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -67,7 +68,7 @@ func (a attempt) do(ctx context.Context, req *http.Request, body []byte) sent {
 		timer = time.AfterFunc(a.timeout, func() { cancel(errAttemptTimeout) })
 		defer timer.Stop()
 	}
-	g := &guard{host: authority(req.URL), carrier: a.carrier, wire: a.wire, notAfter: a.notAfter, cancel: cancel}
+	g := &guard{plain: a.plain, host: cmp.Or(req.Host, req.URL.Host), carrier: a.carrier, wire: a.wire, notAfter: a.notAfter, cancel: cancel}
 	req = req.WithContext(httptrace.WithClientTrace(ctx, g.trace()))
 	req.GetBody = nil
 	req.Body = http.NoBody
@@ -93,7 +94,7 @@ func (a attempt) do(ctx context.Context, req *http.Request, body []byte) sent {
 		if own := context.Cause(ctx); own != nil {
 			cause = own
 		}
-		f := g.failure(err, a.plain, len(body) > 0)
+		f := g.failure(err, len(body) > 0)
 		cancel(nil)
 		return sent{facts: facts{failure: f, interim: g.lastInterim()}, err: cause, cancel: cancel}
 	}
@@ -221,11 +222,13 @@ func hideReplayable(req *http.Request) {
 
 // guard watches one call of the base transport: it stops a resend, and it
 // knows whether anything can have left. A connection that is asked for once
-// this attempt's headers were written (told by its key; without one by its host,
-// or by its body that was read) is a resend. One asked for before may serve a
-// request that the base makes for itself, a token's say, and a body that was
-// read before may have been read to be signed.
+// this attempt's headers were written (told by its key; without one by its Host)
+// is a resend, without a key if it is for where those headers went, or the body
+// was read. One asked for before may serve a request that the base makes for
+// itself, a token's say, and a body that was read before may have been read to be
+// signed. A plain base makes none for itself.
 type guard struct {
+	plain               bool
 	host, carrier, wire string
 	notAfter            time.Time
 	cancel              context.CancelCauseFunc
@@ -233,8 +236,10 @@ type guard struct {
 	mu             sync.Mutex // guards what follows; hooks run in several goroutines
 	asked          bool       // a connection
 	got            []silence  // connections
-	askedFor       string     // host and port of the last one asked for
+	askedFor       string     // address of the last one asked for: the host's, or a proxy's
+	named          bool       // the headers that are being written name the host
 	wrote, bodyHit bool       // this attempt's headers; its body was read
+	wroteTo        string     // address that they went to
 	shut           bool       // nothing may leave any more
 	interim        int        // the last 1xx; net/http keeps them to itself
 	interims       int
@@ -257,8 +262,8 @@ func (g *guard) trace() *httptrace.ClientTrace {
 		GetConn: func(hostPort string) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
-			g.asked, g.askedFor = true, strings.ToLower(hostPort)
-			if g.wrote && (g.wire != "" || g.bodyHit || g.askedFor == g.host) {
+			g.asked, g.askedFor = true, hostPort
+			if g.wrote && (g.wire != "" || g.bodyHit || g.plain || g.askedFor == g.wroteTo) {
 				g.shut = true
 				g.cancel(errResend)
 			}
@@ -287,12 +292,23 @@ func (g *guard) trace() *httptrace.ClientTrace {
 				g.mu.Unlock()
 			}
 		}
-	} else {
-		t.WroteHeaders = func() { // of a request to another host: one that the base makes for itself
-			g.mu.Lock()
-			g.wrote = g.wrote || g.askedFor == g.host
-			g.mu.Unlock()
+		return t
+	}
+	if !g.plain {
+		t.WroteHeaderField = func(name string, values []string) {
+			if name == "Host" || name == ":authority" {
+				g.mu.Lock()
+				g.named = len(values) == 1 && strings.EqualFold(values[0], g.host)
+				g.mu.Unlock()
+			}
 		}
+	}
+	t.WroteHeaders = func() { // of a request to another host: one that the base makes for itself
+		g.mu.Lock()
+		if g.plain || g.named {
+			g.wrote, g.wroteTo = true, g.askedFor
+		}
+		g.mu.Unlock()
 	}
 	return t
 }
@@ -304,7 +320,7 @@ func (g *guard) lastInterim() int {
 }
 
 // failure says what an error without a status line proves.
-func (g *guard) failure(err error, plain, hasBody bool) failure {
+func (g *guard) failure(err error, hasBody bool) failure {
 	var declared interface{ NotSent() bool }
 	if errors.As(err, &declared) && declared.NotSent() {
 		return neverSent
@@ -315,7 +331,7 @@ func (g *guard) failure(err error, plain, hasBody bool) failure {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.asked || !plain && (g.bodyHit || !hasBody) {
+	if !g.asked || !g.plain && (g.bodyHit || !hasBody) {
 		return lost // it may have gone another way
 	}
 	for _, s := range g.got {

@@ -30,7 +30,7 @@ func exposure() []Mutant {
 		Fault:   "an error after the connection was got counts as never sent",
 		Promise: honestPending,
 		Edits: []Edit{
-			{"attempt.go", `	if !g.asked || !plain && (g.bodyHit || !hasBody) {`, `	if !g.asked {`},
+			{"attempt.go", `	if !g.asked || !g.plain && (g.bodyHit || !hasBody) {`, `	if !g.asked {`},
 			{"attempt.go", `		if !s.seal() {`, `		if !s.seal() && false {`},
 			{"attempt.go", `	if len(g.got) == 0 && g.bodyHit {`, `	if len(g.got) == 0 && g.bodyHit && false {`},
 		},

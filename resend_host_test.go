@@ -1,0 +1,110 @@
+package oncehttp_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/oncehttp/oncehttp"
+)
+
+// hosts are spelled in several ways, and one is behind a proxy.
+var hosts = map[string]struct{ host, proxy string }{
+	"IPv6":               {"[2001:db8::1]", ""},
+	"international name": {"bücher.example", ""},
+	"upper case, a port": {"API.example.com:80", ""},
+	"proxy":              {"api.example.com", "http://proxy.example:3128"},
+}
+
+// to is a transport whose connections all go to one server.
+func to(t *testing.T, server, proxy string) *http.Transport {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(server, "http://"))
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	if proxy != "" {
+		u, err := url.Parse(proxy)
+		require.NoError(t, err)
+		transport.Proxy = http.ProxyURL(u)
+	}
+	return transport
+}
+
+// What net/http asks for a connection to is not always spelled as the URL is.
+func TestASafeIntentIsSentOnceAnAttemptWhateverItsHost(t *testing.T) {
+	t.Parallel()
+	for name, tt := range hosts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			received := make(chan struct{}, 100)
+			server := serveWire(t, func(conn net.Conn) {
+				for r := bufio.NewReader(conn); ; {
+					req, err := http.ReadRequest(r)
+					if err != nil {
+						return
+					}
+					if req.URL.Path == "/payments" {
+						received <- struct{}{}
+						return
+					}
+					io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+				}
+			})
+			transport := to(t, server, tt.proxy)
+			slowlyClosed(transport)
+			getAtOnce(t, transport, "http://"+tt.host, 30)
+			contract := oncehttp.IdempotencyKey("other.test", time.Hour)
+			c := open(t, journalPath(t), oncehttp.Config{Transport: transport, Contracts: []oncehttp.Contract{contract}})
+			req := post(t, "http://"+tt.host+"/payments", "")
+			req.Method = http.MethodGet
+			o, err := c.Do("pay-1", req)
+			require.ErrorAs(t, err, new(*oncehttp.PendingError))
+			assert.Equal(t, 4, o.Attempts)
+			assert.Len(t, received, 4)
+		})
+	}
+}
+
+func TestABaseThatResendsIsStoppedWhateverTheHost(t *testing.T) {
+	t.Parallel()
+	for name, tt := range hosts {
+		if name == "international name" {
+			continue // it stands in the Host header as another
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			received := make(chan struct{}, 100)
+			server := serveWire(t, func(conn net.Conn) {
+				if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					received <- struct{}{}
+				}
+			})
+			inner := to(t, server, tt.proxy)
+			stubborn := roundTripper(func(req *http.Request) (resp *http.Response, err error) {
+				for range 5 {
+					again := req.Clone(req.Context())
+					again.Body = readCloser(payment)
+					if resp, err = inner.RoundTrip(again); err == nil || req.Context().Err() != nil {
+						break
+					}
+				}
+				return resp, err
+			})
+			c := open(t, journalPath(t), oncehttp.Config{Transport: stubborn, Contracts: []oncehttp.Contract{}})
+			o, err := c.Do("pay-1", post(t, "http://"+tt.host+"/payments", payment))
+			require.ErrorAs(t, err, new(*oncehttp.PendingError))
+			assert.Equal(t, 1, o.Attempts)
+			assert.Len(t, received, 1)
+		})
+	}
+}
