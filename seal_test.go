@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -106,3 +107,38 @@ func TestAnotherPrincipalGetsNeitherAnswerNorSeat(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, bytes.Contains(file, []byte("ada-lovelace")))
 }
+
+// Two processes share a journal: between a caller's look and its write another
+// principal begins the action.
+func TestACallerWithoutAPrincipalGetsNothingOfAnActionThatHasOne(t *testing.T) {
+	t.Parallel()
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	shared, err := oncehttp.OpenBolt(journalPath(t), time.Second, nil)
+	require.NoError(t, err)
+	cfg := oncehttp.Config{Retry: fast, Contracts: []oncehttp.Contract{oncehttp.IdempotencyKey("*", time.Hour)},
+		Principal: func(r *http.Request) string { return r.Header.Get("X-User") }}
+	ours, err := oncehttp.New(shared, cfg)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ours.Close()) }()
+	late := &hookedJournal{Journal: shared}
+	late.create = func(oncehttp.Entry) error {
+		late.create = nil
+		req := post(t, srv.URL+"/payments", payment)
+		req.Header.Set("X-User", "ada")
+		_, err := ours.Do("pay-1", req)
+		return err
+	}
+	theirs, err := oncehttp.New(keptOpen{late}, cfg)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, theirs.Close()) }()
+	o, err := theirs.Do("pay-1", post(t, srv.URL+"/payments", payment))
+	require.ErrorIs(t, err, oncehttp.ErrPrincipal)
+	require.Nil(t, o)
+	require.Len(t, srv.Requests(), 1)
+}
+
+// keptOpen is a journal that outlives its client.
+type keptOpen struct{ oncehttp.Journal }
+
+func (keptOpen) Close() error { return nil }
