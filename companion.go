@@ -185,10 +185,13 @@ func (b begun) sentURL(hop string) string {
 }
 
 // follow is a redirect's target, or empty where the key was in the URL and is
-// not in that one.
-func (b begun) follow(target string) string {
+// not in that one, or would be another key there by what is pinned.
+func (b begun) follow(target string, c *Contract) string {
 	if target == "" || b.Wire == "" {
 		return target
+	}
+	if to := (begun{Method: b.Method, URL: target, Host: b.Host}); c != nil && to.pinned(c.Pin) != b.pinned(c.Pin) {
+		return ""
 	}
 	switch b.Carrier.Kind {
 	case CarrierQuery:

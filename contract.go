@@ -293,7 +293,7 @@ const (
 	// tokens are short-lived, leave this out.
 	PinCredential
 	// PinMethod and PinPath: keys are not shared between methods, or between
-	// endpoints.
+	// endpoints. A redirect to another path is then not followed.
 	PinMethod
 	PinPath
 )

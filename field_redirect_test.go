@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -138,4 +139,35 @@ func TestWhatHTTPClientMakesOfARedirectIsNeverTheAction(t *testing.T) {
 		assert.EqualValues(b, 1, body.closed.Load())
 		assert.Empty(b, b.srv.Requests())
 	})
+}
+
+// Under the key that is another one there, the effect could come about twice: an
+// answer that is lost is asked for again where the request began.
+func TestARedirectToWhereTheKeyIsAnotherIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pin    oncehttp.Pin
+		to     string
+		follow bool
+	}{
+		{oncehttp.PinPath, "/payments/", false},
+		{oncehttp.PinPath | oncehttp.PinMethod, "/v2/payments", false},
+		{oncehttp.PinPath, "/payments?v=2", true},
+		{oncehttp.PinHost | oncehttp.PinMethod | oncehttp.PinCredential, "/v2/payments", true},
+	} {
+		srv := newRecorder(t, 0)
+		srv.redirect = tt.to
+		contract := oncehttp.IdempotencyKey("*", time.Hour)
+		contract.Pin = tt.pin
+		client := open(t, journalPath(t), oncehttp.Config{Contracts: []oncehttp.Contract{contract}})
+		o, err := client.Do("pay-1", post(t, srv.URL+"/payments", payment))
+		require.NoError(t, err, tt.to)
+		if !tt.follow {
+			require.Equal(t, oncehttp.Rejected, o.State, tt.to)
+			require.Len(t, srv.requests(), 1)
+			continue
+		}
+		require.Equal(t, oncehttp.Confirmed, o.State, tt.to)
+		require.Len(t, srv.requests(), 2)
+	}
 }

@@ -48,7 +48,7 @@ func (c *Client) send(f *flight, cmd command) event {
 		c.emit(c.answered(r, e))
 		return e
 	}
-	e.location = r.Begun.follow(redirectTarget(f.request.URL, s.facts.status, s.facts.header))
+	e.location = r.Begun.follow(redirectTarget(f.request.URL, s.facts.status, s.facts.header), f.policy.contract)
 	e.answer = &answer{Status: s.facts.status, Header: keptHeader(s.facts.header), Replayed: e.judged.replayed, At: now}
 	final := e.judged.state(r.Exposed) != Pending && e.location == ""
 	if final {
