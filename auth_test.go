@@ -222,6 +222,8 @@ func TestAuthorizeMayOnlyAddCredentials(t *testing.T) {
 		"the URL   ":          func(r *http.Request) { r.URL = nil },
 		"the Host":            func(r *http.Request) { r.Host = "other.test" },
 		"the body's length":   func(r *http.Request) { r.Body, r.ContentLength = readCloser("{}"), 2 },
+		"the body's framing":  func(r *http.Request) { r.Trailer = http.Header{"X-Sum": {"1"}} },
+		"the body's framing ": func(r *http.Request) { r.TransferEncoding = []string{"chunked"} },
 		"the key":             func(r *http.Request) { r.Header.Set("Idempotency-Key", "mine") },
 		"the key ":            func(r *http.Request) { r.Header.Del("Idempotency-Key") },
 		"the key  ":           func(r *http.Request) { r.Header.Add("Idempotency-Key", "mine") },

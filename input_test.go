@@ -56,6 +56,7 @@ func TestARequestThatCannotBeSentIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 		"a length too long":         length(100),                                                     // T14
 		"a length too short":        length(3),
 		"one byte too many":         length(int64(len(payment)) - 1),
+		"a query with a fragment":   func(r *http.Request) { r.URL.RawQuery = "colour=#fff" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,6 +104,22 @@ func (b *bench) journalBytes() string {
 	text, err := os.ReadFile(b.path)
 	require.NoError(b, err)
 	return string(text)
+}
+
+// Something above has read the body, and left nothing in its place.
+func TestARequestWhoseBodyIsGoneIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, gone := range map[string]io.ReadCloser{"nil": nil, "none": http.NoBody} {
+		inBubble(t, mockserver.Config{}, func(b *bench) {
+			req := b.pay()
+			req.Body = gone
+			_, err := b.c.Do("pay-1", req)
+			require.ErrorIs(b, err, oncehttp.ErrInvalidRequest, name)
+			_, err = b.c.RoundTrip(req)
+			require.ErrorIs(b, err, oncehttp.ErrInvalidRequest, name)
+			b.nothing()
+		})
+	}
 }
 
 // Headers that net/http takes from the request's fields are not sent beside.

@@ -67,8 +67,11 @@ func checkRequest(req *http.Request) error {
 	case strings.ContainsAny(req.Host, "/\\?#@ \t\r\n"):
 		return bad("its Host is not a host")
 	}
-	if _, err := url.Parse(req.URL.String()); err != nil {
-		return bad("its URL does not parse: is its host one?") // the record keeps it as text
+	switch u, err := url.Parse(req.URL.String()); { // the record keeps it as text
+	case err != nil:
+		return bad("its URL does not parse: is its host one?")
+	case u.RawQuery != req.URL.RawQuery:
+		return bad("its URL's query holds a #, which ends it: write %%23")
 	}
 	for name, values := range req.Header {
 		if !isToken(name) {
@@ -138,7 +141,13 @@ func union(a, b []string) []string {
 // readBody reads at most limit+1 bytes, ends when the context does, and closes
 // the body exactly once.
 func readBody(ctx context.Context, req *http.Request, limit int64) ([]byte, error) {
-	if req.Body == nil || req.Body == http.NoBody {
+	wrongLength := func(n int64) error {
+		return fmt.Errorf("%w: its body has %d bytes and its ContentLength says %d", ErrInvalidRequest, n, req.ContentLength)
+	}
+	switch none := req.Body == nil || req.Body == http.NoBody; {
+	case none && req.ContentLength > 0:
+		return nil, wrongLength(0)
+	case none:
 		return nil, nil
 	}
 	closed := sync.OnceFunc(func() { req.Body.Close() })
@@ -157,7 +166,7 @@ func readBody(ctx context.Context, req *http.Request, limit int64) ([]byte, erro
 	case n > limit:
 		return nil, fmt.Errorf("%w (%d bytes)", ErrBodyTooLarge, limit)
 	case req.ContentLength > 0 && n != req.ContentLength:
-		return nil, fmt.Errorf("%w: its body has %d bytes and its ContentLength says %d", ErrInvalidRequest, n, req.ContentLength)
+		return nil, wrongLength(n)
 	}
 	return buf.Bytes(), nil
 }
@@ -258,6 +267,8 @@ func (r record) authorized(req *http.Request, hop string) (stripped []string, mi
 		return changed("the Host")
 	case req.ContentLength != int64(r.Begun.Size):
 		return changed("the body's length")
+	case len(req.TransferEncoding) > 0 || len(req.Trailer) > 0:
+		return changed("the body's framing")
 	}
 	for name, values := range sent {
 		if slices.Equal(headerValues(req.Header, name), values) {
