@@ -75,8 +75,8 @@ func lastingName(plain string) bool {
 // signature the name of its key; "" where that has none.
 func lastingAuthorization(value string) string {
 	value = strings.TrimSpace(value)
-	_, text, ok := strings.Cut(value, " ")
-	if !ok || strings.EqualFold(value[:len(value)-len(text)], "basic ") {
+	scheme, text, ok := strings.Cut(value, " ")
+	if !ok || strings.EqualFold(scheme, "Basic") || strings.EqualFold(scheme, "Bearer") {
 		return value
 	}
 	name, rest, params := strings.Cut(text, "=")
@@ -91,7 +91,7 @@ func lastingAuthorization(value string) string {
 	for param := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' || r == ' ' }) {
 		name, v, _ := strings.Cut(param, "=")
 		switch strings.ToLower(name) {
-		case "credential", "keyid", "id", "username", "oauth_consumer_key", "oauth_token", "client_token", "access_token":
+		case "credential", "keyid", "id", "username", "oauth_consumer_key", "oauth_token", "client_token", "access_token", "token":
 			ids = append(ids, name+"="+scopeless(strings.Trim(v, `"`)))
 		}
 	}
