@@ -445,3 +445,22 @@ func TestACallerWhoIsGoneBeforeItsActionIsBegunAgainBeginsNothing(t *testing.T) 
 		assert.NotZero(b, gone)
 	})
 }
+
+// The caller's URL has one credential, and Authorize adds another.
+func TestCredentialsInTheQueryOfTheCallerAndOfAuthorizeAreSentAtEveryAttempt(t *testing.T) {
+	t.Parallel()
+	srv := newRecorder(t, 1)
+	c := open(t, journalPath(t), oncehttp.Config{Authorize: func(r *http.Request, _ bool) error {
+		q := r.URL.Query()
+		q.Set("signature", "s")
+		r.URL.RawQuery = q.Encode()
+		return nil
+	}})
+	o, err := c.Do("pay-1", post(t, srv.URL+"/payments?api_key=k&b=1", payment))
+	require.NoError(t, err)
+	assert.Equal(t, oncehttp.Confirmed, o.State)
+	for _, seen := range srv.requests() {
+		assert.Equal(t, "/payments?api_key=k&b=1&signature=s", seen.uri)
+	}
+	assert.Len(t, srv.requests(), 2)
+}

@@ -197,9 +197,7 @@ func (r record) request(body []byte, live live, hop string) (*http.Request, erro
 		return nil, &ownError{fmt.Sprintf("oncehttp: action %s has a URL that does not parse", quoteAction(r.Action)), ErrJournalCorrupt}
 	}
 	if live.url != nil && hop == "" {
-		if restored, ok := restoreQuery(u, live.url, r.Begun.Stripped, r.Begun.params()...); ok {
-			u = restored
-		}
+		u = restoreQuery(u, live.url, r.Begun.params()...)
 	}
 	header := r.Begun.Header.Clone()
 	if header == nil {

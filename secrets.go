@@ -153,28 +153,22 @@ func stripURL(u *url.URL, ours ...string) (kept *url.URL, names []string) {
 }
 
 // restoreQuery returns a copy of kept with the credential parameters of live put
-// back where they stand there, counted in other parameters. It reports false if
-// live lacks one of names; names that are not of parameters do not matter here.
-func restoreQuery(kept, live *url.URL, names []string, ours ...string) (*url.URL, bool) {
+// back where they stand there, counted in other parameters. One that live lacks is
+// for Authorize to bring.
+func restoreQuery(kept, live *url.URL, ours ...string) *url.URL {
 	rest := queryPieces(kept.RawQuery)
-	var found, pieces []string
+	var pieces []string
 	for _, piece := range queryPieces(live.RawQuery) {
-		if name, secret := secretPiece(piece, ours); secret {
-			found = append(found, queryName+name)
+		if _, secret := secretPiece(piece, ours); secret {
 			pieces = append(pieces, piece)
 		} else if len(rest) > 0 {
 			pieces = append(pieces, rest[0])
 			rest = rest[1:]
 		}
 	}
-	for _, name := range names {
-		if strings.HasPrefix(name, queryName) && !slices.Contains(found, name) {
-			return nil, false
-		}
-	}
 	k := *kept
 	k.RawQuery = strings.Join(append(pieces, rest...), "&")
-	return &k, true
+	return &k
 }
 
 func queryPieces(raw string) []string {
