@@ -182,18 +182,9 @@ func (c *Client) newRecord(t ticket, now time.Time) (record, []byte, error) {
 	if born := t.options.born.Round(0).UTC(); !born.IsZero() {
 		b.Born = earlier(born, now)
 	}
-	b.Idempotent = idempotentMethod(b.Method)
 	contract, body := t.contract, t.draft.body
-	if contract == nil {
-		return r, body, nil
-	}
-	switch {
-	case contract.Match.Idempotent == IdempotentNo:
-		b.Idempotent = false
-	case contract.Match.Idempotent == IdempotentYes && contract.Proof <= ProofVendor:
-		b.Idempotent = true
-	}
-	if contract.Carrier.Kind == CarrierNone {
+	b.Idempotent = contract.repeatable(b.Method)
+	if contract == nil || contract.Carrier.Kind == CarrierNone {
 		return r, body, nil
 	}
 	switch {

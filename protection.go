@@ -30,17 +30,29 @@ func (r record) pinned(contract *Contract) bool {
 // protection of the request, as it was begun and as the contract of today
 // still allows it.
 func (r record) protection(p policy) protection {
-	actsAgain := p.contract != nil && p.contract.Match.Idempotent == IdempotentNo
+	repeatable := r.Begun.Idempotent && p.contract.repeatable(r.Begun.Method)
 	if r.Begun.moved(p.contract) {
 		p.contract = nil
 	}
 	switch {
 	case r.Begun.Wire != "" && !p.distrusted && p.contract.keyed():
 		return keyed
-	case r.Begun.Idempotent && !actsAgain:
+	case repeatable:
 		return idempotent
 	}
 	return unprotected
+}
+
+// repeatable: sent twice, a request of the method has the effect of once. The
+// contract may be nil.
+func (c *Contract) repeatable(method string) bool {
+	switch {
+	case c != nil && c.Match.Idempotent == IdempotentNo:
+		return false
+	case c != nil && c.Match.Idempotent == IdempotentYes && c.Proof <= ProofVendor:
+		return true
+	}
+	return idempotentMethod(method)
 }
 
 // window is the smaller of the window begun under and the one of today, with

@@ -202,3 +202,29 @@ func TestAPutIsNotRepeatedOnceAContractSaysThatItMovesMoney(t *testing.T) {
 		})
 	}
 }
+
+func TestAPromiseThatIsTakenBackProtectsNoRepeat(t *testing.T) {
+	t.Parallel()
+	promise := func(i oncehttp.Idempotence) func(*oncehttp.Config) {
+		return func(cfg *oncehttp.Config) {
+			cfg.Contracts = []oncehttp.Contract{{Name: "plain", Match: oncehttp.Match{Hosts: []string{"*"}, Idempotent: i}}}
+		}
+	}
+	for name, tt := range map[string]struct {
+		edit     func(*oncehttp.Config)
+		attempts int
+	}{
+		"kept":        {promise(oncehttp.IdempotentYes), 4},
+		"left out":    {promise(oncehttp.IdempotentByMethod), 1},
+		"turned":      {promise(oncehttp.IdempotentNo), 1},
+		"no contract": {unprotected, 1},
+	} {
+		inBubble(t, script(mockserver.Lost().Always()), func(b *bench) {
+			_, err := b.c.Begin("pay-1", b.pay())
+			require.NoError(b, err)
+			b.reopen(tt.edit)
+			want{oncehttp.Pending, oncehttp.Unknown, tt.attempts, true, false}.check(b, b.do())
+			assert.Len(b, b.srv.Requests(), tt.attempts, name)
+		}, promise(oncehttp.IdempotentYes))
+	}
+}
