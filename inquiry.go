@@ -234,6 +234,9 @@ func (l Lookup) absent(f facts, c *Contract, r record, now time.Time) (Finding, 
 	if !l.Proof || c.Proof > ProofVendor {
 		return Finding{}, "it does not show the effect, which proves nothing"
 	}
+	if l.asksElsewhere(c, r) {
+		return Finding{}, "the contract has the key, or the planted id, in another place than when it was written, so it does not show there"
+	}
 	if age, ok := decimalWait(f.header.Get("Age"), time.Second); ok && age > 0 {
 		return Finding{}, "its answer came out of a cache" // RFC 9111 section 5.1
 	}
@@ -241,6 +244,15 @@ func (l Lookup) absent(f facts, c *Contract, r record, now time.Time) (Finding, 
 		return Finding{}, "the clock here is ahead of the API's, or was, so {since} may leave the effect out"
 	}
 	return Finding{Kind: NotFound}, ""
+}
+
+// asksElsewhere: the lookup may go by what the record has written, and the contract
+// of today reads, in two places.
+func (l Lookup) asksElsewhere(c *Contract, r record) bool {
+	byKey := l.Where != "" || strings.Contains(l.URL, "{key}")
+	byID := l.Where != "" || strings.Contains(l.URL, "{id}")
+	replanted := r.Begun.PlantedID != "" && c.Plant.Kind != CarrierNone && !r.Begun.Planted.spot().is(c.Plant.spot())
+	return byKey && r.Begun.moved(c) || byID && replanted
 }
 
 // sinceSlack is how far this machine's clock may be ahead: a date begins at least
@@ -320,7 +332,7 @@ func (k *contractCheck) plant(c *Contract) {
 	}
 	k.failIf(p.Kind != CarrierHeader && p.Kind != CarrierJSON && p.Kind != CarrierForm, "Plant.Kind is %d; use CarrierHeader, CarrierJSON or CarrierForm", p.Kind)
 	k.failIf(p.Kind == CarrierJSON && slices.Contains(strings.Split(p.Name, "/"), "*"), "Plant.Name %q has a *; an id is planted once", p.Name)
-	at := spot{kind: p.Kind, name: p.Name}
+	at := p.spot()
 	k.failIf(at.is(c.Carrier.spot()), "Plant is the Carrier's field, which has the key; ask for {key}")
 	k.failIf(slices.ContainsFunc(c.Companions, func(m Companion) bool { return at.is(m.spot()) }), "Plant is where a companion is; name another place")
 	k.place("Plant", p.Kind, p.Name)

@@ -206,7 +206,7 @@ func TestAListProvesNothingOfARecordThatItCannotName(t *testing.T) {
 		{"a batch with an id", listed, plants, true, batch, NotFound},
 	} {
 		r, _ := lookedUp()
-		r.Begun.Carrier = c.carrier
+		r.Begun.Carrier, c.contract.Carrier, r.Begun.Planted = c.carrier, c.carrier, c.contract.Plant
 		if !c.planted {
 			r.Begun.Planted, r.Begun.PlantedID = Plant{}, ""
 		}

@@ -33,9 +33,11 @@ func (r *record) plant(p Plant, id string, body []byte, limit int64) []byte {
 	return written
 }
 
+func (p Plant) spot() spot { return spot{kind: p.Kind, name: p.Name, create: true} }
+
 // write puts the id where nothing stands, into b or the body that it returns.
 func (p Plant) write(b *begun, body []byte, id string) (_ []byte, planted bool) {
-	s := spot{kind: p.Kind, name: p.Name, create: true}
+	s := p.spot()
 	if there, err := s.read(*b, body); err != nil || len(there) > 0 {
 		return body, false
 	}
