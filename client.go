@@ -152,14 +152,14 @@ func (c *Client) drive(f *flight, m machine, e event) {
 		}
 	}()
 	for {
-		before := m.rec
+		before, saved := m.rec, m.out.record
 		var cmd command
 		f.policy.copied, f.policy.latest = c.standing()
 		f.policy.distrusted = c.distrusts(f.policy.contract)
 		f.policy.shut = c.gates.shutSince(f.pass)
 		m, cmd = f.advance(m, e)
 		if e.kind == evSaved {
-			c.tell(before, m.rec)
+			c.tell(before, saved) // another who has written since tells of that
 		}
 		if cmd.kind == cmdWait || cmd.kind == cmdSettle || cmd.kind == cmdAsk && f.policy.shut {
 			c.leaveGate(f)
