@@ -33,7 +33,7 @@ type Client struct {
 	gates  *gates
 	ids    ids
 	// unresolved counts the open intents, from what the journal had at the start
-	// if there is a limit to them.
+	// if there is a limit to them, and those about to be recorded.
 	unresolved atomic.Int64
 	// learned: what earlier clients, or this one, have parked was not looked
 	// through since this one began or trusts a contract again.
@@ -159,6 +159,7 @@ func (c *Client) drive(f *flight, m machine, e event) {
 		f.policy.shut = c.gates.shutSince(f.pass)
 		m, cmd = f.advance(m, e)
 		if e.kind == evSaved {
+			f.counted = false
 			c.tell(before, saved) // another who has written since tells of that
 		}
 		if cmd.kind == cmdWait || cmd.kind == cmdSettle || cmd.kind == cmdAsk && f.policy.shut {
@@ -310,9 +311,9 @@ func (c *Client) exists(f *flight, e Entry) event {
 // a mismatch can still name what differs.
 const keptRequest = 1 << 10
 
-// tell emits what became durable.
+// tell emits what became durable. A new record was counted when it was made.
 func (c *Client) tell(before, after record) {
-	was, is := before.Revision > 0 && before.open(), after.open()
+	was, is := before.Revision == 0 || before.open(), after.open()
 	if is && !was {
 		c.unresolved.Add(1)
 	} else if was && !is {

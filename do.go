@@ -164,9 +164,6 @@ func (c *Client) freeze(action string, req *http.Request, contract *Contract, op
 // newRecord is the record of an action that the journal does not have, and the
 // body that is sent.
 func (c *Client) newRecord(t ticket, now time.Time) (record, []byte, error) {
-	if most := int64(c.cfg.MaxUnresolved); most > 0 && c.unresolved.Load() >= most {
-		return record{}, nil, ErrTooMany
-	}
 	if c.journal.Standing().Copied {
 		return record{}, nil, ErrCopied
 	}

@@ -24,6 +24,8 @@ type flight struct {
 	// recordOnly: it drives for Begin, and sends nothing. drafted: it has the
 	// credentials of a caller's request.
 	recordOnly, drafted bool
+	// counted: as an unresolved intent, before it is recorded.
+	counted bool
 
 	ctx     context.Context // values of the caller who began, without its end
 	names   []string

@@ -166,6 +166,9 @@ func (c *Client) remove(f *flight, m machine) {
 	if c.flights[f.action] == f {
 		delete(c.flights, f.action)
 	}
+	if f.counted {
+		c.unresolved.Add(-1)
+	}
 	if m.heard != nil {
 		c.kept[f.action] = &m
 	}
@@ -194,6 +197,11 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 				return m, nil, err
 			}
 		}
+		if n, most := c.unresolved.Add(1), int64(c.cfg.MaxUnresolved); most > 0 && n > most {
+			c.unresolved.Add(-1)
+			return m, nil, ErrTooMany
+		}
+		f.counted = true
 		var body []byte
 		if r, body, err = c.newRecord(*t, now); err != nil {
 			return m, nil, err

@@ -1,7 +1,11 @@
 package oncehttp_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,4 +182,70 @@ func TestAPrunedAnswerLeavesARequestThatMayBeSentAgain(t *testing.T) {
 			}, keeps(time.Hour, 24*time.Hour), oneAttempt)
 		})
 	}
+}
+
+func TestAsManyAsMayBeUnresolvedAreBegunAtOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Lost().Always()), func(b *bench) {
+		b.hook(&hookedJournal{create: func(oncehttp.Entry) error { time.Sleep(time.Millisecond); return nil }})
+		var refused atomic.Int32
+		var calls sync.WaitGroup
+		for i := range 20 {
+			calls.Go(func() {
+				if _, err := b.c.Do(fmt.Sprintf("pay-%d", i), b.pay()); errors.Is(err, oncehttp.ErrTooMany) {
+					refused.Add(1)
+				}
+			})
+		}
+		calls.Wait()
+		assert.EqualValues(b, 18, refused.Load())
+		assert.Len(b, b.srv.Requests(), 2)
+	}, unprotected, func(cfg *oncehttp.Config) { cfg.MaxUnresolved = 2 })
+}
+
+// recordedJournal tells when a record was created, before whoever created it
+// knows.
+type recordedJournal struct {
+	oncehttp.Journal
+	recorded func(oncehttp.Entry)
+}
+
+func (j *recordedJournal) Create(ctx context.Context, e oncehttp.Entry) (oncehttp.Entry, error) {
+	e, err := j.Journal.Create(ctx, e)
+	if err == nil {
+		j.recorded(e)
+	}
+	return e, err
+}
+
+func TestWhatAPersonSettlesDuringASaveIsCountedAndToldOnce(t *testing.T) {
+	t.Parallel()
+	var begun, settled atomic.Int32
+	inBubble(t, script(mockserver.Lost().Always()), func(b *bench) {
+		j := &hookedJournal{}
+		b.hook(j)
+		j.Journal = &recordedJournal{j.Journal, func(oncehttp.Entry) {
+			if begun.Load() == 0 {
+				assert.NoError(b, b.c.Resolve(b.Context(), "pay-1", oncehttp.Resolution{State: oncehttp.Confirmed, By: "ada"}))
+			}
+		}}
+		assert.Equal(b, oncehttp.Confirmed, b.do().State)
+		assert.EqualValues(b, 1, begun.Load())
+		assert.EqualValues(b, 1, settled.Load())
+		assert.Empty(b, b.srv.Requests())
+		o, err := b.c.Do("pay-2", b.pay())
+		b.ruled(o, err)
+		_, err = b.c.Do("pay-3", b.pay())
+		require.ErrorIs(b, err, oncehttp.ErrTooMany)
+	}, unprotected, func(cfg *oncehttp.Config) {
+		cfg.MaxUnresolved = 1
+		cfg.OnEvent = func(e oncehttp.Event) {
+			switch {
+			case e.Kind == oncehttp.EventBegun && e.State == oncehttp.Pending:
+				begun.Add(1)
+			case e.Kind == oncehttp.EventSettled:
+				settled.Add(1)
+			}
+		}
+	})
 }
