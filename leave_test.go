@@ -170,3 +170,24 @@ func TestACallerLeavesWhoWaitsForTheFirstOnesRecord(t *testing.T) {
 		}
 	})
 }
+
+// A refusal that is being begun again, and its whole answer, are what is known
+// until there is another.
+func TestACallerWhoLeavesABeginningAgainIsToldTheWholeRefusal(t *testing.T) {
+	t.Parallel()
+	refusal := mockserver.Status(401)
+	refusal.Body = `{"error":"no"}`
+	inBubble(t, script(refusal), func(b *bench) {
+		first := b.do()
+		want{oncehttp.Rejected, oncehttp.Unauthorized, 1, false, false}.check(b, first)
+		require.NotEmpty(b, first.Response.Body)
+		b.reopen(func(cfg *oncehttp.Config) {
+			cfg.Authorize = func(req *http.Request, _ bool) error { <-req.Context().Done(); return req.Context().Err() }
+		})
+		ctx, cancel := context.WithTimeout(b.Context(), 100*time.Millisecond)
+		defer cancel()
+		o, err := b.c.Do("pay-1", b.pay().WithContext(ctx))
+		b.ruled(o, err)
+		assert.Equal(b, first.Response, o.Response)
+	})
+}

@@ -187,6 +187,9 @@ func (c *Client) takeUp(ctx context.Context, f *flight, t *ticket, now time.Time
 		if m, done, err = c.found(ctx, f, t, r); err != nil || done != nil {
 			return m, done, err
 		}
+		if m.rec.Revision == r.Revision {
+			r = m.rec
+		}
 	case errors.Is(err, ErrNotFound) && t.draft != nil:
 		if t.adopted != "" {
 			holder, err := c.keyHolder(ctx, *t)
@@ -246,7 +249,10 @@ func (c *Client) found(ctx context.Context, f *flight, t *ticket, r record) (mac
 		told.outcome.InFlight = false
 		return m, &told, nil
 	}
-	return m, nil, nil
+	// Who leaves before there is another answer is told this one.
+	kept, err := c.withBody(ctx, r)
+	m.rec.Answer = kept.Answer
+	return m, nil, err
 }
 
 // setPolicy finds the contract of today. On an error, of the journal, there is
