@@ -102,7 +102,7 @@ func (x *exploration) step(m machine, e event, p policy, now time.Time) (machine
 	case r.recoversUnsent && e.kind == evTaken && m.next.Sending != nil && m.heard == nil:
 		m.next.Sending, m.dirty = nil, true
 	case r.repeatsAnything:
-		m.call.exposedHere, m.next.Begun.Idempotent = true, true
+		m.call.exposedHere, m.next.Begun.Idempotent, m.next.Begun.Method = true, true, "PUT"
 	}
 	before := m.next
 	m, cmd := m.step(e, p, now)
