@@ -363,10 +363,10 @@ func (c *Client) Outcome(ctx context.Context, action string) (*Outcome, error) {
 
 // known is the outcome of a record that nobody waits for.
 func (c *Client) known(r record) *Outcome {
-	o := r.outcome(c.cfg.WindowShare, c.cfg.Retry.AttemptTimeout)
+	contract := c.contracts.byName[r.Begun.Contract]
+	o := r.outcome(policy{share: c.cfg.WindowShare, attempt: c.cfg.Retry.AttemptTimeout, contract: contract})
 	o.FromJournal = true
 	o.InFlight = c.driven(r.Action)
-	contract := c.contracts.byName[r.Begun.Contract]
 	switch copied := c.journal.Standing().Copied; {
 	case copied && r.State == Pending:
 		o.Reason, o.RetryAt = Copied, time.Time{}

@@ -268,7 +268,7 @@ func (r *record) exposeCopied() {
 }
 
 // outcome is what the record says. Bodies are added by the caller.
-func (r record) outcome(share float64, attempt time.Duration) *Outcome {
+func (r record) outcome(p policy) *Outcome {
 	o := &Outcome{
 		Action: r.Action, Key: r.Begun.Key,
 		State: r.State, Reason: r.Reason,
@@ -283,7 +283,7 @@ func (r record) outcome(share float64, attempt time.Duration) *Outcome {
 	if r.State == Pending && (r.Attempts > 0 && r.Reason != Copied || r.Reason == GateClosed) {
 		o.RetryAt = r.Due
 	}
-	if until, bounded := r.safeUntil(r.Begun.Window, share, attempt); bounded {
+	if until, bounded := r.safeUntil(r.window(p.contract), p.share, p.attempt); bounded {
 		o.SafeUntil = until
 	}
 	if r.Answer != nil && !r.Overruled {

@@ -110,7 +110,8 @@ func FuzzDecodeRecord(f *testing.F) {
 		back, err := decodeRecord(again)
 		require.NoError(t, err, "%s", again.Record)
 		require.Equal(t, r, back)
-		require.Equal(t, r.outcome(0.9, time.Minute), back.outcome(0.9, time.Minute))
+		p := policy{share: 0.9, attempt: time.Minute}
+		require.Equal(t, r.outcome(p), back.outcome(p))
 
 		stone, err := r.tombstone().entry()
 		require.NoError(t, err)

@@ -228,3 +228,19 @@ func TestAPromiseThatIsTakenBackProtectsNoRepeat(t *testing.T) {
 		}, promise(oncehttp.IdempotentYes))
 	}
 }
+
+// What is told of the window is what is kept to: the smaller one of then and now.
+func TestTheEndOfTheWindowThatIsToldIsThatOfTodaysContractToo(t *testing.T) {
+	t.Parallel()
+	inBubble(t, script(mockserver.Lost()), func(b *bench) {
+		begun := time.Now()
+		b.do()
+		b.reopen(window(time.Hour))
+		want := begun.Add(time.Hour*9/10 - b.cfg.Retry.AttemptTimeout).UTC()
+		assert.Equal(b, want, b.known().SafeUntil.UTC())
+		time.Sleep(time.Hour)
+		o := b.do()
+		assert.Equal(b, oncehttp.KeyExpired, o.Reason)
+		assert.Equal(b, want, o.SafeUntil.UTC())
+	}, oneAttempt)
+}
