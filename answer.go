@@ -115,8 +115,8 @@ type Stored struct {
 	Repeat RepeatAnswer
 	// Settle is how long after an attempt was sent its effect may still come to
 	// show. A refusal that is seen again, later than this after the last other
-	// attempt, settles all earlier ones. Zero: not known, and no refusal settles
-	// them in this way.
+	// attempt, by the Dates of both too, settles all earlier ones. Zero: not known,
+	// and no refusal settles them in this way.
 	Settle time.Duration
 }
 

@@ -429,6 +429,7 @@ func (m *machine) hear(e event, p policy, now time.Time) {
 		r.RefusedStatus = 0
 		if j.refusal && e.answer != nil {
 			r.RefusedStatus = e.answer.Status
+			r.RefusedDate, _ = httpDate(e.answer.Header.Get("Date"), now)
 		}
 	}
 	m.schedule(e, p, now, s.At, hop)

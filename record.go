@@ -54,8 +54,10 @@ type record struct {
 	Repeated bool `json:"repeated,omitzero"`
 	// Running: the last answer said that an attempt still runs.
 	Running bool `json:"running,omitzero"`
-	// RefusedStatus is the last unmarked refusal seen while exposed.
-	RefusedStatus int `json:"refused_status,omitzero"`
+	// RefusedStatus is the last unmarked refusal seen while exposed, RefusedDate its
+	// Date.
+	RefusedStatus int       `json:"refused_status,omitzero"`
+	RefusedDate   time.Time `json:"refused_date,omitzero"`
 	// Looks counts the lookups; Absent is when one that was asked past the settle
 	// time did not find the effect, and AbsentDate the Date of what answered. It
 	// speaks of the attempts before it alone.

@@ -32,6 +32,10 @@ func (c *Client) send(f *flight, cmd command) event {
 	e := event{kind: evAnswered, attempt: r.Sending.ID}
 	s.facts.wire = r.Begun.Wire
 	now := wallNow()
+	if date, ok := httpDate(s.facts.header.Get("Date"), now); ok && !r.RefusedDate.IsZero() {
+		// By the API's clock too, whose dates have whole seconds: ours may have been set.
+		h.apart = min(h.apart, date.Sub(r.RefusedDate)+time.Second)
+	}
 	e.judged = classify(s.facts, h, f.policy.contract, now)
 	if why := e.judged.contradicts; why != "" {
 		c.distrust(f.policy.contract, r, why)
