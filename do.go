@@ -364,7 +364,7 @@ func (c *Client) Outcome(ctx context.Context, action string) (*Outcome, error) {
 // known is the outcome of a record that nobody waits for.
 func (c *Client) known(r record) *Outcome {
 	contract := c.contracts.byName[r.Begun.Contract]
-	o := r.outcome(policy{share: c.cfg.WindowShare, attempt: c.cfg.Retry.AttemptTimeout, contract: contract})
+	o := r.outcome(contract, c.cfg.WindowShare, c.cfg.Retry.AttemptTimeout)
 	o.FromJournal = true
 	o.InFlight = c.driven(r.Action)
 	switch copied := c.journal.Standing().Copied; {

@@ -238,7 +238,7 @@ func (c *Client) landed(f *flight, m machine, cmd command, s *seating) told {
 	case r.Revision == 0 && !cmd.notRecorded:
 		return told{again: true} // it sat down when all who were there had left
 	}
-	o := r.outcome(f.policy)
+	o := r.outcome(f.policy.contract, f.policy.share, f.policy.attempt)
 	o.InFlight = false
 	o.FromJournal = m.call.sends == 0
 	if f.err != nil && (o.State == Pending || o.Response != nil && o.Response.BodyIncomplete) {

@@ -85,7 +85,7 @@ func TestAnIntentThatMayNotGoIsRecordedAndNotSent(t *testing.T) {
 	require.Equal(t, cmdSave, cmd.kind)
 	m, cmd = m.step(event{kind: evSaved}, askingPolicy, now)
 	require.Equal(t, cmdSettle, cmd.kind)
-	o := cmd.record.outcome(policy{share: 0.9, attempt: time.Second})
+	o := cmd.record.outcome(nil, 0.9, time.Second)
 	require.Equal(t, GateClosed, o.Reason)
 	require.Equal(t, again, o.RetryAt)
 	require.False(t, o.MayHaveExecuted)

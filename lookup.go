@@ -47,7 +47,7 @@ func (c *Client) lookUp(f *flight, cmd command) event {
 	var err error
 	if c.cfg.Lookup != nil {
 		ctx, cancel := c.asking(f)
-		in := &Intent{client: c, outcome: cmd.record.outcome(f.policy), ticket: ticket{action: f.action}}
+		in := &Intent{client: c, outcome: cmd.record.outcome(f.policy.contract, f.policy.share, f.policy.attempt), ticket: ticket{action: f.action}}
 		e.finding, err = c.cfg.Lookup(ctx, in)
 		cancel()
 		e.unasked = err != nil && c.ctx.Err() != nil

@@ -270,7 +270,7 @@ func (r *record) exposeCopied() {
 }
 
 // outcome is what the record says. Bodies are added by the caller.
-func (r record) outcome(p policy) *Outcome {
+func (r record) outcome(contract *Contract, share float64, attempt time.Duration) *Outcome {
 	o := &Outcome{
 		Action: r.Action, Key: r.Begun.Key,
 		State: r.State, Reason: r.Reason,
@@ -285,7 +285,7 @@ func (r record) outcome(p policy) *Outcome {
 	if r.State == Pending && (r.Attempts > 0 && r.Reason != Copied || r.Reason == GateClosed) {
 		o.RetryAt = r.Due
 	}
-	if until, bounded := r.safeUntil(r.window(p.contract), p.share, p.attempt); bounded {
+	if until, bounded := r.safeUntil(r.window(contract), share, attempt); bounded {
 		o.SafeUntil = until
 	}
 	if r.Answer != nil && !r.Overruled {

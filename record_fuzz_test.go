@@ -110,8 +110,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		back, err := decodeRecord(again)
 		require.NoError(t, err, "%s", again.Record)
 		require.Equal(t, r, back)
-		p := policy{share: 0.9, attempt: time.Minute}
-		require.Equal(t, r.outcome(p), back.outcome(p))
+		require.Equal(t, r.outcome(nil, 0.9, time.Minute), back.outcome(nil, 0.9, time.Minute))
 
 		stone, err := r.tombstone().entry()
 		require.NoError(t, err)

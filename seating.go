@@ -182,7 +182,7 @@ func (f *flight) tellLeaver(s *seating) {
 		s.ch <- told{err: s.cause} // no record, and none will come of this call
 		return
 	}
-	o := f.rec.outcome(f.policy)
+	o := f.rec.outcome(f.policy.contract, f.policy.share, f.policy.attempt)
 	if met := newCause(f.met); met != nil && o.Err != nil && met.Error() == o.Err.Error() {
 		o.Err = met
 	}
