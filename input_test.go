@@ -56,6 +56,9 @@ func TestARequestThatCannotBeSentIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 		"a length too long":         length(100),                                                     // T14
 		"a length too short":        length(3),
 		"one byte too many":         length(int64(len(payment)) - 1),
+		"a connection's header":     header("connection", "keep-alive, X-Y"),
+		"two connection's headers":  func(r *http.Request) { r.Header["Connection"] = []string{"close", "close"} },
+		"another protocol":          header("upgrade", "h2c"), // the transport's only under its canonical name
 		"a query with a fragment":   func(r *http.Request) { r.URL.RawQuery = "colour=#fff" },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,7 +83,18 @@ func checkRequest(req *http.Request) error {
 			}
 		}
 	}
+	// Over HTTP/2 net/http refuses these on a connection that it has got.
+	if strings.Join(headerValues(req.Header, "Upgrade"), "") != "" {
+		return bad("header Upgrade asks for another protocol: send it through the transport")
+	}
+	if values := headerValues(req.Header, "Connection"); len(values) > 1 || len(values) == 1 && !ownConnection(values[0]) {
+		return bad("header Connection says more than close or keep-alive: drop it")
+	}
 	return nil
+}
+
+func ownConnection(value string) bool {
+	return value == "" || strings.EqualFold(value, "close") || strings.EqualFold(value, "keep-alive")
 }
 
 // freeze reads the request, once and whole, and closes its body. A header that
