@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 func (m Companion) spot() spot { return spot{kind: m.Kind, name: m.Name} }
@@ -231,6 +232,7 @@ func (k *contractCheck) companions(c *Contract) {
 		k.failIf(m.Value == CompanionText && m.Text == "", "%s.Text is empty; say what is sent", field)
 		k.failIf(m.Value != CompanionText && m.Text != "", "%s.Text is set and Value is not CompanionText; leave it out", field)
 		k.failIf(strings.ContainsFunc(m.Text, unicode.IsControl), "%s.Text has control characters, which no header carries", field)
+		k.failIf(!utf8.ValidString(m.Text), "%s.Text is not UTF-8", field)
 		k.failIf(m.Value == CompanionUntil && c.Window.Length <= 0, "%s is the end of the window, and Window.Length is not set", field)
 	}
 	k.failIf(c.Carrier.Kind == CarrierNone && len(c.Companions) > 0, "Companions are set and Carrier is not; what travels with a key needs one")

@@ -89,6 +89,9 @@ func TestAWrongContractIsRefusedWithItsNameItsFieldAndWhatToDo(t *testing.T) {
 		{"is where the key is", func(c *Contract) {
 			c.Companions = []Companion{{Kind: CarrierHeader, Name: strings.ToUpper(c.Carrier.Name), Text: "x"}}
 		}},
+		{"Companions[0].Text is not UTF-8", func(c *Contract) {
+			c.Companions = []Companion{{Kind: CarrierHeader, Name: "X-A", Text: "\xff"}}
+		}},
 		{"is where another companion is", func(c *Contract) {
 			c.Companions = []Companion{{Kind: CarrierHeader, Name: "X-A", Text: "x"}, {Kind: CarrierHeader, Name: "x-a", Text: "y"}}
 		}},
