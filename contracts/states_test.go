@@ -92,6 +92,7 @@ func TestWhatALookupFindsIsBelievedOnlyInAStateThatProvesTheEffect(t *testing.T)
 			}
 			t.Run(c.Name, func(t *testing.T) {
 				t.Parallel()
+				c := c // a contract may have several
 				c.Lookups = []oncehttp.Lookup{l}
 				for _, state := range undone[c.Name] {
 					assert.NotEqual(t, done, foundIn(t, c, state), state)
