@@ -170,7 +170,7 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, err
 	}
-	if req.Response != nil && !safeMethod(req.Method) && !retried(req.Response) {
+	if req.Response != nil && !safeMethod(req.Method) && !retried(req.Response) && !withinAttempt(req.Context()) {
 		closeBody(req)
 		return nil, fmt.Errorf("%w: it continues a redirect, which the intent follows itself where that is safe; set CheckRedirect to http.ErrUseLastResponse", ErrInvalidRequest)
 	}

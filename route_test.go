@@ -332,3 +332,35 @@ func TestARequestMadeUnderTheContextOfAnAnswerIsOneOfItsOwn(t *testing.T) {
 		assert.Equal(b, 2, b.srv.EffectsTotal())
 	})
 }
+
+// http.Client follows the redirect of a token endpoint that has moved.
+func TestWhatAuthorizeSendsThroughTheSameClientMayBeRedirected(t *testing.T) {
+	t.Parallel()
+	inBubble(t, mockserver.Config{}, func(b *bench) {
+		base := b.cfg.Transport
+		b.reopen(func(cfg *oncehttp.Config) {
+			cfg.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+				switch req.URL.Path {
+				case "/old":
+					return &http.Response{StatusCode: http.StatusPermanentRedirect, Header: http.Header{"Location": {"/token"}}, Body: http.NoBody, Request: req}, nil
+				case "/token":
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Token": {req.Method}}, Body: http.NoBody, Request: req}, nil
+				}
+				return base.RoundTrip(req)
+			})
+			cfg.Authorize = func(req *http.Request, _ bool) error {
+				ask, err := http.NewRequestWithContext(req.Context(), http.MethodPost, b.srv.URL+"/old", strings.NewReader("a"))
+				require.NoError(b, err)
+				resp, err := b.c.HTTPClient().Do(ask)
+				if err != nil {
+					return err
+				}
+				req.Header.Set("Authorization", "Bearer "+resp.Header.Get("Token"))
+				return resp.Body.Close()
+			}
+		})
+		o := b.do()
+		require.Equal(b, oncehttp.Confirmed, o.State, o.Explain())
+		assert.Equal(b, "Bearer POST", b.srv.Requests()[0].Header.Get("Authorization"))
+	})
+}
