@@ -432,13 +432,13 @@ func (m *machine) hear(e event, p policy, now time.Time) {
 			r.RefusedDate, _ = httpDate(e.answer.Header.Get("Date"), now)
 		}
 	}
-	m.schedule(e, p, now, s.At, hop)
+	m.schedule(e, p, now, hop)
 	m.decide(p, now)
 }
 
 // schedule says when the next attempt may start. The server's wish is a floor
 // that jitter only adds to.
-func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
+func (m *machine) schedule(e event, p policy, now time.Time, hop bool) {
 	r, j := &m.next, e.judged
 	m.hop = ""
 	if j.asked {
@@ -494,7 +494,7 @@ func (m *machine) schedule(e event, p policy, now, sentAt time.Time, hop bool) {
 		if c := p.contract; j.refusal && c != nil && c.Stored.Settle > 0 {
 			// Seen again after the settle time, the refusal speaks of all attempts.
 			r.Parked = false
-			r.Due = later(r.NotBefore, sentAt.Add(c.Stored.Settle+e.delay))
+			r.Due = later(r.NotBefore, now.Add(c.Stored.Settle+e.delay))
 		}
 	}
 }
