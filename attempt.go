@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // drainLimit and drainTime are how much of a discarded answer is read, and for
@@ -226,7 +227,8 @@ func hideReplayable(req *http.Request) {
 // is a resend, without a key if it is for where those headers went, or the body
 // was read. One asked for before may serve a request that the base makes for
 // itself, a token's say, and a body that was read before may have been read to be
-// signed. A plain base makes none for itself.
+// signed. What a plain base asks for once it has written is a resend: only its
+// hooks (Proxy, DialContext) make requests, and they come before.
 type guard struct {
 	plain               bool
 	host, carrier, wire string
@@ -294,7 +296,9 @@ func (g *guard) trace() *httptrace.ClientTrace {
 		}
 		return t
 	}
-	if !g.plain {
+	// Punycode, and a zone that is left out, make another text of the Host.
+	respelt := strings.ContainsFunc(g.host, func(r rune) bool { return r == '%' || r > unicode.MaxASCII })
+	if g.named = g.plain && respelt; !g.named {
 		t.WroteHeaderField = func(name string, values []string) {
 			if name == "Host" || name == ":authority" {
 				g.mu.Lock()
@@ -305,7 +309,7 @@ func (g *guard) trace() *httptrace.ClientTrace {
 	}
 	t.WroteHeaders = func() { // of a request to another host: one that the base makes for itself
 		g.mu.Lock()
-		if g.plain || g.named {
+		if g.named {
 			g.wrote, g.wroteTo = true, g.askedFor
 		}
 		g.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/oncehttp/oncehttp"
+	"github.com/oncehttp/oncehttp/mockserver"
 )
 
 // hosts are spelled in several ways, and one is behind a proxy.
@@ -106,5 +107,32 @@ func TestABaseThatResendsIsStoppedWhateverTheHost(t *testing.T) {
 			assert.Equal(t, 1, o.Attempts)
 			assert.Len(t, received, 1)
 		})
+	}
+}
+
+// A transport's Proxy that asks for the proxy, under the attempt's context.
+func TestARequestOfATransportsHookIsNoResend(t *testing.T) {
+	t.Parallel()
+	srv := mockserver.Start(mockserver.Config{})
+	defer srv.Close()
+	transport, asker := to(t, srv.URL, ""), to(t, srv.URL, "")
+	transport.Proxy = func(req *http.Request) (*url.URL, error) {
+		ask, err := http.NewRequestWithContext(req.Context(), http.MethodGet, "http://wpad.test/wpad.dat", nil)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := asker.RoundTrip(ask)
+		if err != nil {
+			return nil, err
+		}
+		return nil, resp.Body.Close()
+	}
+	c := open(t, journalPath(t), oncehttp.Config{Transport: transport, Contracts: []oncehttp.Contract{}})
+	for _, method := range []string{http.MethodPost, http.MethodDelete} {
+		req := post(t, "http://api.example.com/payments", "")
+		req.Method = method
+		o, err := c.Do("pay by "+method, req)
+		require.NoError(t, err)
+		assert.Equal(t, 1, o.Attempts, method)
 	}
 }
