@@ -396,8 +396,8 @@ func judgeVerdict(rule Answer, f facts, table judgement) judgement {
 	case VerdictRefused:
 		return judgement{reason: Refused, refusal: true}
 	case verdictUnread:
-		if f.status/100 == 4 && !f.cut && !f.long && !table.refusal {
-			return table // which does not take it for a definite no
+		if f.status/100 == 4 && !f.cut && !f.long && table.state(false) == Pending {
+			return table // which settles nothing by it
 		}
 		j := judgement{effect: effectMaybe, again: againNow, reason: Unknown, unread: true}
 		if !f.cut {

@@ -201,7 +201,7 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		ruled, replayed = true, replayed && a.Verdict != VerdictInProgress
 		if a.Verdict == VerdictKeyIgnored {
 			contradicts = true
-		} else if a.Verdict != verdictUnread || f.cut || f.long || f.status/100 != 4 || unmarked4xx {
+		} else if a.Verdict != verdictUnread || f.cut || f.long || f.status/100 != 4 || !strings.HasPrefix(line, "maybe") && !strings.Contains(line, " now ") {
 			line = verdicts[a.Verdict]
 			unmarked4xx = a.Verdict == VerdictRefused
 			if a.Verdict == VerdictDone && f.cut {

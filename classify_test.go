@@ -363,6 +363,8 @@ func TestAContractsRulesComeBeforeTheTable(t *testing.T) {
 			fresh: "none no no Refused Rejected", exposed: "none no no Refused Pending"},
 		{name: "a conflict, compressed", contract: verdict(VerdictDone), facts: facts{status: 409, body: []byte{31, 139}, header: http.Header{"Content-Encoding": {"gzip"}}},
 			fresh: "maybe no now InProgress Pending", exposed: "maybe no now InProgress Pending"},
+		{name: "forbidden, compressed", contract: verdict(VerdictDone), facts: facts{status: 403, body: []byte{31, 139}, header: http.Header{"Content-Encoding": {"gzip"}}},
+			fresh: "maybe no no Unknown Pending", exposed: "maybe no no Unknown Pending"},
 		{name: "throttled, compressed", contract: verdict(VerdictDone), facts: facts{status: 429, body: []byte{31, 139}, header: http.Header{"Content-Encoding": {"gzip"}}},
 			fresh: "none no now Throttled Pending", exposed: "none no now Throttled Pending"},
 		{name: "GraphQL, damaged", contract: graphQL(VerdictRefused), facts: facts{status: 200, body: []byte(`{"data":`), header: http.Header{"Content-Type": {"application/json"}}},
