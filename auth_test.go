@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -463,4 +464,25 @@ func TestCredentialsInTheQueryOfTheCallerAndOfAuthorizeAreSentAtEveryAttempt(t *
 		assert.Equal(t, "/payments?api_key=k&b=1&signature=s", seen.uri)
 	}
 	assert.Len(t, srv.requests(), 2)
+}
+
+// A token as a file holds it, for example. net/http would refuse it without a word
+// on what was sent.
+func TestAHeaderOfAuthorizeThatCannotBeSentCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for name, add := range map[string]http.Header{
+		"value":      {"Authorization": {"Bearer s3cr3t\n"}},
+		"name":       {"Api Key": {"s3cr3t"}},
+		"connection": {"Connection": {"upgrade"}},
+	} {
+		inBubble(t, mockserver.Config{}, func(b *bench) {
+			o, err := b.c.Do("pay-1", b.pay())
+			b.ruled(o, err)
+			want{oncehttp.Pending, oncehttp.NeedsCredentials, 0, false, false}.check(b, o)
+			assert.NotContains(b, err.Error(), "s3cr3t")
+			assert.Empty(b, b.srv.Requests(), name)
+		}, func(cfg *oncehttp.Config) {
+			cfg.Authorize = func(r *http.Request, _ bool) error { maps.Copy(r.Header, add); return nil }
+		})
+	}
 }

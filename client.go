@@ -216,6 +216,9 @@ func (c *Client) ready(f *flight, cmd command) event {
 		if err := c.cfg.Authorize(req, cmd.stale); err != nil {
 			return unready(err)
 		}
+		if fault := headerFault(req.Header); fault != "" {
+			return unready(&ownError{text: fmt.Sprintf("oncehttp: what Authorize made of action %s cannot be sent: %s", quoteAction(r.Action), fault)})
+		}
 	}
 	stripped, missing, err := r.authorized(req, cmd.hop)
 	if err != nil {

@@ -73,24 +73,32 @@ func checkRequest(req *http.Request) error {
 	case u.RawQuery != req.URL.RawQuery:
 		return bad("its URL's query holds a #, which ends it: write %%23")
 	}
-	for name, values := range req.Header {
+	if fault := headerFault(req.Header); fault != "" {
+		return bad("%s", fault)
+	}
+	return nil
+}
+
+// headerFault says why net/http would not send a header; empty: it would.
+func headerFault(h http.Header) string {
+	for name, values := range h {
 		if !isToken(name) {
-			return bad("a header's name is not a token (RFC 9110 section 5.1)")
+			return "a header's name is not a token (RFC 9110 section 5.1)"
 		}
 		for _, v := range values {
 			if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-				return bad("header %s holds a control character", name)
+				return fmt.Sprintf("header %s holds a control character", name)
 			}
 		}
 	}
 	// Over HTTP/2 net/http refuses these on a connection that it has got.
-	if strings.Join(headerValues(req.Header, "Upgrade"), "") != "" {
-		return bad("header Upgrade asks for another protocol: send it through the transport")
+	if strings.Join(headerValues(h, "Upgrade"), "") != "" {
+		return "header Upgrade asks for another protocol: send it through the transport"
 	}
-	if values := headerValues(req.Header, "Connection"); len(values) > 1 || len(values) == 1 && !ownConnection(values[0]) {
-		return bad("header Connection says more than close or keep-alive: drop it")
+	if values := headerValues(h, "Connection"); len(values) > 1 || len(values) == 1 && !ownConnection(values[0]) {
+		return "header Connection says more than close or keep-alive: drop it"
 	}
-	return nil
+	return ""
 }
 
 func ownConnection(value string) bool {
