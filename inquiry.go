@@ -247,12 +247,13 @@ func (l Lookup) absent(f facts, c *Contract, r record, now time.Time) (Finding, 
 }
 
 // asksElsewhere: the lookup may go by what the record has written, and the contract
-// of today reads, in two places.
+// of today reads, in two places; or by a key that the record does not have.
 func (l Lookup) asksElsewhere(c *Contract, r record) bool {
 	byKey := l.Where != "" || strings.Contains(l.URL, "{key}")
 	byID := l.Where != "" || strings.Contains(l.URL, "{id}")
 	replanted := r.Begun.PlantedID != "" && c.Plant.Kind != CarrierNone && !r.Begun.Planted.spot().is(c.Plant.spot())
-	return byKey && r.Begun.moved(c) || byID && replanted
+	unkeyed := r.Begun.Key == "" && c.Carrier.Kind != CarrierNone
+	return byKey && (unkeyed || r.Begun.moved(c)) || byID && replanted
 }
 
 // sinceSlack is how far this machine's clock may be ahead: a date begins at least

@@ -25,6 +25,8 @@ func TestAbsenceWhereNothingWasWrittenIsNoProof(t *testing.T) {
 	replanted := keyless()
 	replanted.Plant.Name = "/reference"
 	replanted.Lookups = []oncehttp.Lookup{{URL: "/charges?reference={id}", Items: "/data", Reference: "/id", Proof: true}}
+	shown := keyed
+	shown.Lookups = []oncehttp.Lookup{{URL: "/charges", Items: "/data", Where: "/request", Reference: "/id", Proof: true}}
 	pointed := keyless()
 	pointed.Plant.Name = "/reference"
 	pointed.Lookups = []oncehttp.Lookup{{URL: "/charges", Items: "/data", Where: "/reference", Reference: "/id", Proof: true}}
@@ -35,6 +37,7 @@ func TestAbsenceWhereNothingWasWrittenIsNoProof(t *testing.T) {
 		"the key where it was":    {keyed, keyed, true},
 		"the key elsewhere":       {keyed, moved, false},
 		"the keys of a batch":     {batch, keyed, false},
+		"a key, where none was":   {planted, shown, false},
 		"the id where it was":     {planted, planted, true},
 		"the id elsewhere":        {planted, replanted, false},
 		"the id, by what is read": {planted, pointed, false},
