@@ -103,7 +103,8 @@ type history struct {
 	// refused.
 	renewable bool
 	// refused: an unmarked refusal with the same status was seen before this
-	// one, and apart is the time between this send and the last earlier one.
+	// one, and apart is the time between this send and the last earlier one, or
+	// between the Dates of both answers if that is less.
 	refused bool
 	apart   time.Duration
 	// inProgress: the answer before this one said that an attempt still runs.
