@@ -194,7 +194,7 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		}
 		return finish(row()), true
 	}
-	line, ruled, replayed := row(), false, marked(c.Replay)
+	line, ruled, unread, replayed := row(), false, false, marked(c.Replay)
 	// A refusal that may settle when it comes again; not one of credentials.
 	unmarked4xx := strings.HasPrefix(line, "none no no Refused") && f.status/100 == 4
 	if a := slowRule(c, f); a != nil {
@@ -202,7 +202,7 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		if a.Verdict == VerdictKeyIgnored {
 			contradicts = true
 		} else if a.Verdict != verdictUnread || f.cut || f.long || f.status/100 != 4 || !strings.HasPrefix(line, "maybe") && !strings.Contains(line, " now ") {
-			line = verdicts[a.Verdict]
+			line, unread = verdicts[a.Verdict], a.Verdict == verdictUnread
 			unmarked4xx = a.Verdict == VerdictRefused
 			if a.Verdict == VerdictDone && f.cut {
 				line = "done yes now -"
@@ -210,8 +210,8 @@ func slowClassify(f facts, h history, c *Contract) (cells string, contradicts bo
 		}
 	}
 	cell := strings.Fields(line)
-	if strings.HasSuffix(line, "now Unknown") && ruled && !f.cut {
-		cell[2] = "no" // unread, and it would be as long, or as it is, again
+	if unread && !f.cut {
+		cell[2] = "no" // it would be as long, or as it is, again
 	}
 	except := slices.Contains(c.Stored.Except, f.status)
 	switch {
