@@ -3,7 +3,6 @@ package oncehttp_test
 import (
 	"bufio"
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -47,20 +46,7 @@ func TestASafeIntentIsSentOnceAnAttemptWhateverItsHost(t *testing.T) {
 	for name, tt := range hosts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			received := make(chan struct{}, 100)
-			server := serveWire(t, func(conn net.Conn) {
-				for r := bufio.NewReader(conn); ; {
-					req, err := http.ReadRequest(r)
-					if err != nil {
-						return
-					}
-					if req.URL.Path == "/payments" {
-						received <- struct{}{}
-						return
-					}
-					io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-				}
-			})
+			server, received := dropsPayments(t)
 			transport := to(t, server, tt.proxy)
 			slowlyClosed(transport)
 			getAtOnce(t, transport, "http://"+tt.host, 30)

@@ -143,6 +143,25 @@ func TestOneAttemptIsAtMostOneRequestOnTheWire(t *testing.T) {
 	}
 }
 
+// dropsPayments answers everything but a payment, at which it closes the
+// connection once it has the request.
+func dropsPayments(t *testing.T) (url string, received chan struct{}) {
+	received = make(chan struct{}, 100)
+	return serveWire(t, func(conn net.Conn) {
+		for r := bufio.NewReader(conn); ; {
+			req, err := http.ReadRequest(r)
+			if err != nil {
+				return
+			}
+			if req.URL.Path == "/payments" {
+				received <- struct{}{}
+				return
+			}
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		}
+	}), received
+}
+
 // Of a request that it takes for safe net/http sends again whatever has no body,
 // with or without a key.
 func TestASafeIntentIsSentOnceAnAttempt(t *testing.T) {
@@ -156,20 +175,7 @@ func TestASafeIntentIsSentOnceAnAttempt(t *testing.T) {
 		for _, method := range contract.Match.Methods {
 			t.Run(name+" "+method, func(t *testing.T) {
 				t.Parallel()
-				received := make(chan struct{}, 100)
-				url := serveWire(t, func(conn net.Conn) {
-					for r := bufio.NewReader(conn); ; {
-						req, err := http.ReadRequest(r)
-						if err != nil {
-							return
-						}
-						if req.URL.Path == "/payments" {
-							received <- struct{}{}
-							return
-						}
-						io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-					}
-				})
+				url, received := dropsPayments(t)
 				transport := &http.Transport{MaxIdleConnsPerHost: 100, DialContext: new(net.Dialer).DialContext}
 				slowlyClosed(transport)
 				getAtOnce(t, transport, url, 30)
