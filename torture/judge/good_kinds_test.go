@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/oncehttp/oncehttp"
 	"github.com/oncehttp/oncehttp/torture/judge"
 )
 
@@ -16,6 +17,23 @@ var honestKinds = map[string]func() *story{
 		s.batch(0, []string{"k-0", "k-1"}, "k-0", "k-1")
 		s.batch(201, []string{"k-0", "k-1"})
 		s.tells(do, s.done(2))
+		return s
+	},
+	"nothing was sent after a refusal, and a later attempt ended before it was sent": func() *story {
+		s := newStory(judge.Unprotected)
+		do := s.call(judge.OpDo)
+		s.attempt(false, 425)
+		s.tells(do, s.open(oncehttp.Throttled, 1))
+		do = s.call(judge.OpDo)
+		s.save()
+		x := s.send()
+		s.answer(x, 0) // it was not sent
+		s.save()
+		s.tells(do, s.open(oncehttp.NotSent, 2))
+		s.call(judge.OpDo)
+		s.save()
+		s.crash()
+		s.is(judge.OpRead, s.unknown(3))
 		return s
 	},
 	"a batch of a person's word": func() *story {

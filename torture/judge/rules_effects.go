@@ -90,7 +90,8 @@ var effectRules = []Rule{
 			next := v.firstUncovered(o)
 			var last *Send
 			for _, s := range v.sends {
-				if next == nil || s.Seq < next.Seq {
+				// One without an answer in the call is spoken of, whatever the count says.
+				if next == nil || s.Seq < next.Seq || s.Status == 0 && s.Seq > o.Call && s.Ended != 0 && s.Ended < o.Return {
 					last = s
 				}
 			}
