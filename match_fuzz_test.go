@@ -94,6 +94,9 @@ func weigh(m Match, req *http.Request) (heaviest weight, matches bool) {
 }
 
 func weighMethod(m Match, method string) bool {
+	if method == "" {
+		method = "GET" // as net/http takes it
+	}
 	if len(m.Methods) == 0 {
 		return method == "POST" || method == "PATCH"
 	}
