@@ -151,10 +151,6 @@ func (m *machine) take(e event, p policy, now time.Time) {
 // decide is the one place that says what happens next.
 func (m *machine) decide(p policy, now time.Time) {
 	r := &m.next
-	if m.call.recordOnly && m.dirty {
-		m.save(now)
-		return
-	}
 	if m.call.recordOnly || r.State != Pending && !r.Incomplete {
 		m.finish(now)
 		return

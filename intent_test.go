@@ -360,3 +360,18 @@ func TestAnEventThatDoesNotFitChangesNothing(t *testing.T) {
 		assert.Positive(t, met[kind], "command %d", kind)
 	}
 }
+
+// Whoever began it was told that nothing was begun.
+func TestABeginThatWasLeftBeforeItsSaveIsNotSaved(t *testing.T) {
+	t.Parallel()
+	for _, left := range []bool{false, true} {
+		s := newScript(t, keyed)
+		s.m = machine{next: s.m.next, dirty: true}
+		s.step(event{kind: evTaken, call: call{recordOnly: true, left: left}})
+		want := cmdSave
+		if left {
+			want = cmdSettle
+		}
+		s.want(want)
+	}
+}
